@@ -111,7 +111,7 @@ RuntimeOptions App::Parts::runtime_options() {
 }
 
 Repository::Options App::Parts::repository_options() {
-  return {options_.models, options_.model, options_.codes, options_.poll,
+  return {options_.models, options_.model, options_.engines, options_.poll,
           [this](const std::string& line) { log_.server(line); }};
 }
 
@@ -164,7 +164,7 @@ void App::Parts::close() {
   viewer_.stop();
   http_.close();
   grpc_.reset();
-  while (metrics_.connections().Value() > 0 || metrics_.held() > 0) {
+  while (metrics_.connections.Value() > 0 || metrics_.unfinished() > 0) {
     shared_->connections.end_all(End::now);
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }

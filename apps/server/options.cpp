@@ -3,9 +3,7 @@
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 #include <charconv>
-#include <fstream>
 #include <functional>
-#include <iterator>
 #include <polychron/error.hpp>
 
 #include "protocol/refusal.hpp"
@@ -33,13 +31,6 @@ std::uint64_t number(const std::string& name, const std::string& text, std::uint
     bad("--" + name + " '" + printable(text, 40) + "': expected a whole number " +
         (least == 0 ? "up to " : "from " + std::to_string(least) + " to ") + std::to_string(most));
   return value;
-}
-
-std::string text_of_file(const std::string& name, const std::string& file) {
-  std::ifstream stream(file, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(stream), {}};
-  if (!stream) bad("--" + name + " '" + printable(file) + "': cannot be read");
-  return text;
 }
 
 /// "a,b"
@@ -95,32 +86,17 @@ std::vector<Option> network_options() {
   };
 }
 
-std::vector<Option> model_options() {
-  return {
-      numeric(
-          "lanes", "runs of a model side by side (1)", 256,
-          [](auto& o, auto n) { o.model.lanes = static_cast<int>(n); }, 1),
-      numeric(
-          "threads", "threads of each lane (1)", 1024,
-          [](auto& o, auto n) { o.model.threads = static_cast<int>(n); }, 1),
-      numeric(
-          "in-flight", "requests of a model that may always wait or run (64)", 1 << 20,
-          [](auto& o, auto n) { o.model.in_flight = n; }, 1),
-      numeric("memory-limit", "bytes of a model's tensors and plans (4 GiB)", most_bytes,
-              [](auto& o, auto n) { o.model.memory_limit = n; }),
-      numeric(
-          "shapes", "graphs of different shapes that a model keeps (16)", 100'000,
-          [](auto& o, auto n) { o.model.shapes = n; }, 1),
-      numeric("timeout-ms", "of requests that name none; 0: none (0)", most_seconds * 1000,
-              [](auto& o, auto n) {
-                o.model.timeout = std::chrono::milliseconds(static_cast<std::int64_t>(n));
-              }),
-      numeric("poll-ms", "how often to look at the folder; 0: on SIGHUP only (1000)",
-              most_seconds * 1000,
-              [](auto& o, auto n) {
-                o.poll = std::chrono::milliseconds(static_cast<std::int64_t>(n));
-              }),
-  };
+std::vector<Option> defaults_of_models() {
+  std::vector<Option> options;
+  for (const auto& each : model_options()) {
+    const auto name = each.flag();
+    options.push_back({name, std::string(each.unit),
+                       std::string(each.help) + " (" + each.default_text() + ")",
+                       [&each, name](ServerOptions& o, const std::string& text) {
+                         each.set(o.model, number(name, text, each.least, each.most));
+                       }});
+  }
+  return options;
 }
 
 std::chrono::seconds seconds(std::uint64_t n) {
@@ -135,6 +111,11 @@ std::vector<Option> limit_options() {
       numeric(
           "connections-of-address", "of them, those of one client's address (512)", 1 << 20,
           [](auto& o, auto n) { o.http.connections_of_address = n; }, 1),
+      numeric("poll-ms", "how often to look at the folder; 0: on SIGHUP only (1000)",
+              most_seconds * 1000,
+              [](auto& o, auto n) {
+                o.poll = std::chrono::milliseconds(static_cast<std::int64_t>(n));
+              }),
       numeric("requests-per-connection", "then it is closed (1000000)", most_bytes,
               [](auto& o, auto n) { o.http.requests_per_connection = n; }),
       numeric("header-bytes", "of a request's header (16384)", 1 << 20,
@@ -174,7 +155,7 @@ std::vector<Option> limit_options() {
 
 std::vector<Option> all_options() {
   auto options = network_options();
-  for (auto& each : model_options()) options.push_back(std::move(each));
+  for (auto& each : defaults_of_models()) options.push_back(std::move(each));
   for (auto& each : limit_options()) options.push_back(std::move(each));
   options.push_back({"help", "", "print this", [](auto& o, const auto&) { o.help = true; }});
   options.push_back(
@@ -191,7 +172,7 @@ const Option& find(const std::vector<Option>& options, const std::string& name) 
 /// {"lanes": 2, "repository": true}: the same names as on the command line.
 void read_file(ServerOptions& options, const std::vector<Option>& all, const std::string& file) {
   boost::json::error_code failed;
-  const auto text = text_of_file("config", file);
+  const auto text = text_of_file(file, "--config ");
   const auto document = boost::json::parse(text, failed);
   const auto* object = failed ? nullptr : document.if_object();
   if (!object) bad("--config '" + printable(file) + "': expected a JSON object");

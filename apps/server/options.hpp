@@ -21,7 +21,8 @@ struct ServerOptions {
   ServiceOptions service;
   std::string tokens;  ///< the file of service.tokens; empty: none
   ModelConfig model;
-  Codes codes = built_in_codes();  ///< models made of code; an embedding program adds its own
+  EngineMakers engines =
+      built_in_engines();  ///< models made of code; an embedding program adds its own
   std::chrono::milliseconds poll{1000};
   std::chrono::seconds drain{30};    ///< the longest time that SIGTERM waits for requests
   std::chrono::seconds notice{0};    ///< not ready, but still serving, before that

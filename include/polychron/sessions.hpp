@@ -24,11 +24,12 @@ class SessionsState;
 
 /// Options of Sessions.
 struct SessionsOptions {
-  /// The most sessions to keep, at least 1. Beyond it the least recently used one is dropped; its
-  /// runs in flight still finish.
+  /// The most sessions and refusals to keep, at least 1. Beyond it the least recently used one is
+  /// dropped when another one is built; its runs in flight still finish.
   std::size_t most = 16;
   /// The most bytes that the kept sessions may take: Graph::memory(), with the weights, which they
-  /// share, counted once. Beyond it the least recently used ones are dropped, except the last one.
+  /// share, counted once. Beyond it the least recently used ones are dropped. A session that takes
+  /// more alone is refused (type_error).
   std::uint64_t most_bytes = std::numeric_limits<std::uint64_t>::max();
   /// By symbol: sizes are rounded up to the next multiple, so that few sessions serve many lengths.
   /// The caller pads its inputs to Session::inputs(), and drops the padding from the outputs.
@@ -60,7 +61,10 @@ class Sessions {
 
   /// The session for these values of free dimensions (ImportOptions::bindings), rounded up. Builds
   /// it if there is none, or waits for the build under way. Throws what Session's constructor
-  /// throws; the next call then tries again. Not for threads of the executor.
+  /// throws. A type_error, not_supported, bad_data or graph_invalid is kept as a session is,
+  /// because another build would meet it again; after other errors the next call builds again. If a
+  /// build runs out of memory, the kept sessions are dropped to make room for that. Not for threads
+  /// of the executor.
   Session at(const std::map<std::string, Shape>& bindings) const;
   /// The same, without waiting: the reply is there at once if the session is. Rejects with what
   /// at() throws. The import runs where SessionsOptions::executor says, and the context compiles.
@@ -78,7 +82,7 @@ class Sessions {
   const Summary& summary() const;
   /// The context that the sessions run on.
   Context context() const;
-  /// The number of sessions in the cache, including those being built.
+  /// The number of sessions and refusals in the cache, including those being built.
   std::size_t size() const;
 
  private:

@@ -136,20 +136,6 @@ BOOST_AUTO_TEST_CASE(threads_share_what_is_built) {
   BOOST_TEST(builds() - before == 2U);
 }
 
-BOOST_AUTO_TEST_CASE(what_fails_is_tried_again) {
-  const auto all = sessions_of();
-  for (int i = 0; i < 2; ++i) {
-    refused([&] { all.at({{"m", {1}}}); }, "there is no input and no free dimension 'm'");
-    BOOST_TEST(all.size() == 0U);
-  }
-  all.prepare({{"m", {1}}});
-  refused([&] { all.at({{"m", {1}}}); }, "'m'");
-  refused([&] { sessions_of({.most = 0}); }, "most is 0");
-  refused([&] { sessions_of({.round_up = {{"width", 32}}}); }, "no free dimension 'width'");
-  refused([&] { sessions_of({.round_up = {{"n", 0}}}); }, "'n' is 0");
-  refused([&] { Sessions().size(); }, "refers to nothing");
-}
-
 namespace {
 
 /// Runs nothing until it is told to.
@@ -175,6 +161,38 @@ Model growing() {
 }
 
 }  // namespace
+
+BOOST_AUTO_TEST_CASE(final_refusals_are_kept_as_sessions_are) {
+  const auto sum = Model()
+                       .node("Add", {"a", "b"}, {"sum"})
+                       .input("a", proto::TensorProto::FLOAT, {"n", 2})
+                       .input("b", proto::TensorProto::FLOAT, {"m", 2})
+                       .output("sum");
+  Held held;
+  const Sessions all(context(), load(sum.bytes()), {.most = 2, .executor = held.executor()});
+  const auto shapes = [](std::uint32_t n, std::uint32_t m) {
+    return std::map<std::string, Shape>{{"n", {n}}, {"m", {m}}};
+  };
+  for (int i = 0; i < 2; ++i) {
+    BOOST_CHECK_THROW(all.at(shapes(2, 3)), Error);
+    BOOST_TEST(all.size() == 1U);
+  }
+  auto again = all.get(shapes(2, 3));
+  BOOST_TEST(held.tasks.empty());
+  BOOST_CHECK_THROW(again.get(), Error);
+  all.at(shapes(1, 1));
+  all.at(shapes(2, 2));
+  BOOST_TEST(all.size() == 2U);
+  all.prepare(shapes(2, 3));
+  BOOST_TEST(held.tasks.size() == 1U);  // it was the least recently used one
+}
+
+BOOST_AUTO_TEST_CASE(options_and_handles_are_checked) {
+  refused([&] { sessions_of({.most = 0}); }, "most is 0");
+  refused([&] { sessions_of({.round_up = {{"width", 32}}}); }, "no free dimension 'width'");
+  refused([&] { sessions_of({.round_up = {{"n", 0}}}); }, "'n' is 0");
+  refused([&] { Sessions().size(); }, "refers to nothing");
+}
 
 BOOST_AUTO_TEST_CASE(get_waits_for_nothing) {
   Held held;
@@ -244,17 +262,18 @@ BOOST_AUTO_TEST_CASE(replies_outlive_the_cache) {
   BOOST_TEST((first.get().inputs().front().second.shape == Shape{1, 2}));
 }
 
-BOOST_AUTO_TEST_CASE(one_that_was_dropped_while_it_was_built_still_arrives) {
+BOOST_AUTO_TEST_CASE(builds_drop_others_when_they_end) {
   Held held;
   const auto all = sessions_of({.most = 1, .executor = held.executor()});
+  all.at({{"n", {3}}});
   auto first = all.get({{"n", {1}}});
   auto second = all.get({{"n", {2}}});
-  BOOST_TEST(all.size() == 1U);
+  BOOST_TEST(all.size() == 3U);
+  BOOST_TEST(all.get({{"n", {3}}}).ready());  // nothing has taken its place yet
   held.run();
   BOOST_TEST((first.get().inputs().front().second.shape == Shape{1, 2}));
   BOOST_TEST((second.get().inputs().front().second.shape == Shape{2, 2}));
   BOOST_TEST(all.size() == 1U);
-  BOOST_TEST(all.get({{"n", {2}}}).ready());
 }
 
 BOOST_AUTO_TEST_CASE(bytes_are_bounded_too) {
@@ -274,7 +293,8 @@ BOOST_AUTO_TEST_CASE(bytes_are_bounded_too) {
   };
   BOOST_TEST(kept(two) == 2U);
   BOOST_TEST(kept(two - 1) == 1U);
-  BOOST_TEST(kept(1) == 1U);  // the one asked for last stays
+  BOOST_TEST(kept(std::max(memory(64).total(), memory(65).total())) == 1U);
+  refused([&] { kept(1); }, "session 'g n=64': its graph takes ");
   // The least recently used one goes, whatever it takes.
   const Sessions all(context(), model, {.most_bytes = two});
   const auto first = all.at({{"n", {64}}});
@@ -283,6 +303,24 @@ BOOST_AUTO_TEST_CASE(bytes_are_bounded_too) {
   all.at({{"n", {63}}});
   BOOST_TEST(all.size() == 2U);
   BOOST_TEST((all.at({{"n", {64}}}) == first));
+}
+
+BOOST_AUTO_TEST_CASE(memory_for_a_build_comes_from_the_kept_ones) {
+  constexpr std::uint32_t limit = 1 << 20;
+  polychron::Runtime runtime;
+  auto own = runtime.create_context({.memory_limit = limit}).get();
+  const Sessions all(own, load(growing().bytes()));
+  all.at({{"n", {64}}});
+  const auto left = limit - static_cast<std::uint32_t>(own.stats().bytes) - 4096;
+  auto rest = own.create_tensor({{polychron::DataType::uint8, {left}}, true, true, "rest"}).get();
+  BOOST_CHECK_EXCEPTION(all.at({{"n", {65}}}), Error, [](const Error& error) {
+    return error.root().kind() == ErrorKind::out_of_memory;
+  });
+  BOOST_TEST(all.size() == 0U);
+  rest.destroy();
+  BOOST_TEST(polychron::testing::comes([&] { return own.stats().bytes < limit / 2; }));
+  all.at({{"n", {65}}});
+  BOOST_TEST(all.size() == 1U);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -6,7 +6,7 @@
 
 namespace polychron::server {
 
-Codes built_in_codes() {
+EngineMakers built_in_engines() {
 #ifdef POLYCHRON_SERVER_OCR
   return {{"ocr", load_ocr}};
 #else

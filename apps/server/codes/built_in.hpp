@@ -7,6 +7,6 @@ namespace polychron::server {
 
 /// "ocr": reads the text of pictures. A server that was built without OpenCV refuses to load it,
 /// and says so.
-Codes built_in_codes();
+EngineMakers built_in_engines();
 
 }  // namespace polychron::server

@@ -109,18 +109,10 @@ class OcrEngine final : public Engine {
           ocr::PageReader(context_, files_);  // graphs for pages of other sizes hold the memory
       return read_page(reader, request);
     }
-  } catch (const Refusal& refusal) {
-    return refusal;
-  } catch (const Error& error) {
-    const auto refusal = refusal_of(error);
-    return Refusal(refusal.status(), request.label + ": " + refusal.message(),
-                   refusal.retry_after_s());
-  } catch (const std::bad_alloc&) {
-    return Refusal(Status::unavailable, request.label + ": out of memory", 1);
   } catch (const cv::Exception& error) {  // its what() tells paths
     return Refusal(Status::internal, request.label + ": OpenCV: " + error.err);
-  } catch (const std::exception& error) {
-    return Refusal(Status::internal, request.label + ": " + error.what());
+  } catch (...) {
+    return current_refusal(request.label);
   }
 
   EngineAnswer read_page(ocr::PageReader& reader, const EngineRequest& request) const {

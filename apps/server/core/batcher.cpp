@@ -1,6 +1,7 @@
 #include "core/batcher.hpp"
 
 #include <algorithm>
+#include <polychron/invariant.hpp>
 #include <utility>
 
 namespace polychron::server {
@@ -79,6 +80,9 @@ std::uint32_t Batcher::rows_of(const EngineRequest& request) const {
 
 void Batcher::add(BatchMember&& member) {
   // All that can throw comes before the first change.
+  check_invariant(member.rows > 0 && member.rows <= most_,
+                  "a member of a batch has 1 to max_batch rows");
+  check_invariant(rows_of(member.request) == member.rows, "the inputs of a member have its rows");
   Groups fresh(1), ready;
   fresh.front().key = key_of(member.request);
   fresh.front().rows = member.rows;

@@ -1,5 +1,6 @@
 #include "core/config.hpp"
 
+#include <algorithm>
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 #include <fstream>
@@ -77,35 +78,59 @@ std::map<std::string, std::uint64_t> numbers_of(const json::value& value, const 
   return numbers;
 }
 
+template <auto field>
+std::uint64_t get(const ModelConfig& config) {
+  const auto& value = config.*field;
+  if constexpr (requires { value.count(); })
+    return static_cast<std::uint64_t>(value.count());
+  else
+    return static_cast<std::uint64_t>(value);
+}
+
+template <auto field>
+void set(ModelConfig& config, std::uint64_t number) {
+  auto& value = config.*field;
+  using Value = std::remove_reference_t<decltype(value)>;
+  if constexpr (requires { value.count(); })
+    value = Value(static_cast<typename Value::rep>(number));
+  else
+    value = static_cast<Value>(number);
+}
+
+template <auto field>
+constexpr ModelOption row(std::string_view name, std::uint64_t least, std::uint64_t most,
+                          std::string_view help, std::string_view unit = "N") {
+  return {name, least, most, unit, help, get<field>, set<field>};
+}
+
+using C = ModelConfig;
+constexpr ModelOption table[] = {
+    row<&C::lanes>("lanes", 1, 256, "runs side by side"),
+    row<&C::threads>("threads", 1, 1024, "threads of each lane"),
+    row<&C::in_flight>("in_flight", 1, 1 << 20,
+                       "requests that may always wait or run; beyond it only short waits"),
+    row<&C::memory_limit>("memory_limit", 1, std::uint64_t{1} << 50, "bytes of tensors and plans",
+                          "BYTES"),
+    row<&C::shapes>("shapes", 1, 100'000, "graphs of different shapes that are kept"),
+    row<&C::timeout>("timeout_ms", 0, 86'400'000, "timeout of requests that name none; 0: none",
+                     "MS"),
+    row<&C::versions>("versions", 1, 1000, "how many of the highest versions serve"),
+    row<&C::max_batch>("max_batch", 1, 65'536, "rows of joined requests; 1: not joined"),
+    row<&C::batch_window>("batch_window_us", 0, 1'000'000,
+                          "the longest wait for others to join; 0: not joined", "US"),
+};
+
 void set_field(ModelConfig& config, const std::string& name, const json::value& value,
                const std::string& what) {
-  const auto number = [&](std::uint64_t least, std::uint64_t most) {
-    return whole(value, least, most, what);
-  };
+  for (const auto& option : model_options())
+    if (name == option.name)
+      return option.set(config, whole(value, option.least, option.most, what));
   if (name == "code" && value.is_string())
     config.code = name_of(value.get_string());
   else if (name == "parameters")
     config.parameters = numbers_of(value, what);
   else if (name == "label" && value.is_string())
     config.label = name_of(value.get_string());
-  else if (name == "lanes")
-    config.lanes = static_cast<int>(number(1, 256));
-  else if (name == "threads")
-    config.threads = static_cast<int>(number(1, 1024));
-  else if (name == "in_flight")
-    config.in_flight = number(1, 1 << 20);
-  else if (name == "memory_limit")
-    config.memory_limit = number(1, std::uint64_t{1} << 50);
-  else if (name == "shapes")
-    config.shapes = number(1, 100'000);
-  else if (name == "max_batch")
-    config.max_batch = static_cast<std::uint32_t>(number(1, 65'536));
-  else if (name == "batch_window_us")
-    config.batch_window = std::chrono::microseconds(number(0, 1'000'000));
-  else if (name == "versions")
-    config.versions = number(1, 1000);
-  else if (name == "timeout_ms")
-    config.timeout = std::chrono::milliseconds(number(0, 86'400'000));
   else if (name == "bindings")
     config.bindings = bindings_of(value, what);
   else if (name == "sizes")
@@ -118,6 +143,19 @@ void set_field(ModelConfig& config, const std::string& name, const json::value& 
 
 }  // namespace
 
+std::string ModelOption::flag() const {
+  std::string flag(name);
+  std::replace(flag.begin(), flag.end(), '_', '-');
+  return flag;
+}
+
+std::string ModelOption::default_text() const {
+  const auto value = get({});
+  return unit == "BYTES" ? describe_bytes(value) : std::to_string(value);
+}
+
+std::span<const ModelOption> model_options() { return table; }
+
 ModelConfig parse_config(std::string_view text, const ModelConfig& defaults,
                          const std::string& what) {
   json::error_code failed;
@@ -129,11 +167,16 @@ ModelConfig parse_config(std::string_view text, const ModelConfig& defaults,
   return config;
 }
 
-ModelConfig read_config(const std::filesystem::path& file, const ModelConfig& defaults) {
+std::string text_of_file(const std::filesystem::path& file, std::string_view what) {
   std::ifstream stream(file, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(stream), {}};
-  if (!stream) bad("'" + printable(file.string()) + "': cannot be read");
-  return parse_config(text, defaults, "'" + printable(file.filename().string()) + "'");
+  std::string text{std::istreambuf_iterator<char>(stream), {}};
+  if (!stream) bad(std::string(what) + "'" + printable(file.string()) + "': cannot be read");
+  return text;
+}
+
+ModelConfig read_config(const std::filesystem::path& file, const ModelConfig& defaults) {
+  return parse_config(text_of_file(file), defaults,
+                      "'" + printable(file.filename().string()) + "'");
 }
 
 }  // namespace polychron::server

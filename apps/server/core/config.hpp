@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <polychron/descriptor.hpp>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,7 +22,7 @@ struct SizeRange {
   std::uint32_t most = 0xffff'ffff;
 };
 
-/// Every field may be left out of the file. docs/serving.md has the table.
+/// Every field may be left out of the file.
 struct ModelConfig {
   std::string code;  ///< a model made of code: which; empty: ONNX
   /// Numbers that the code knows by name.
@@ -41,11 +42,32 @@ struct ModelConfig {
   std::vector<Bindings> warm;                 ///< shapes to build before the model serves
 };
 
+/// A number of ModelConfig, in one row for the command line, --config, NAME/config.json and the
+/// document of a model's configuration. A test compares docs/serving.md.
+struct ModelOption {
+  std::string_view name;  ///< "memory_limit"; of the command line "--memory-limit"
+  std::uint64_t least = 0, most = 0;
+  std::string_view unit;  ///< "BYTES", "MS", "US"; "N": a plain number
+  std::string_view help;
+  std::uint64_t (*get)(const ModelConfig&) = nullptr;
+  void (*set)(ModelConfig&, std::uint64_t) = nullptr;
+
+  /// "memory-limit"
+  std::string flag() const;
+  /// "4 GiB"
+  std::string default_text() const;
+};
+
+std::span<const ModelOption> model_options();
+
 /// `text` over `defaults`. Throws Error (bad_data) that names the field; `what` names the file.
 ModelConfig parse_config(std::string_view text, const ModelConfig& defaults,
                          const std::string& what);
 
-/// The same for a file. Throws Error (bad_data).
+/// All of a file. Throws Error (bad_data) that begins with `what` and its name.
+std::string text_of_file(const std::filesystem::path& file, std::string_view what = {});
+
+/// parse_config() of a file. Throws Error (bad_data).
 ModelConfig read_config(const std::filesystem::path& file, const ModelConfig& defaults);
 
 }  // namespace polychron::server

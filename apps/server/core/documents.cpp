@@ -75,7 +75,7 @@ json::object state_of(const ModelState& state) {
   const auto& model = *state.model;
   const auto& metrics = *model.metrics();
   const auto usage = model.usage();
-  const auto shapes = model.engine().shapes();
+  const auto graphs = model.engine().graphs();
   line["lanes"] = model.config().lanes;
   line["lanes_busy"] = usage.lanes_busy;
   line["threads"] = model.config().threads;
@@ -83,9 +83,9 @@ json::object state_of(const ModelState& state) {
   line["in_flight_limit"] = model.config().in_flight;
   line["memory"] = usage.bytes;
   line["memory_limit"] = model.config().memory_limit;
-  line["shapes"] = shapes.kept;
+  line["shapes"] = graphs.kept;
   line["shapes_limit"] = model.config().shapes;
-  line["builds"] = shapes.builds;
+  line["builds"] = graphs.builds;
   line["success"] = duration_of(metrics.success);
   line["fail"] = duration_of(metrics.failure);
   line["queue"] = duration_of(metrics.queued);
@@ -150,13 +150,9 @@ std::string config_document(const Model& model) {
   document["input"] = tensors(model.signature().inputs);
   document["output"] = tensors(model.signature().outputs);
   document["instance_group"] = json::array{std::move(group)};
-  document["parameters"] = json::object{{"threads", config.threads},
-                                        {"in_flight", config.in_flight},
-                                        {"memory_limit", config.memory_limit},
-                                        {"shapes", config.shapes},
-                                        {"timeout_ms", config.timeout.count()},
-                                        {"max_batch", config.max_batch},
-                                        {"batch_window_us", config.batch_window.count()}};
+  json::object parameters;
+  for (const auto& each : model_options()) parameters[each.name] = each.get(config);
+  document["parameters"] = std::move(parameters);
   return json::serialize(document);
 }
 
@@ -204,7 +200,7 @@ std::string state_document(const Service& service) {
   document["ready"] = service.ready();
   document["draining"] = service.draining.load();
   document["recording"] = service.options.recording;
-  document["connections"] = service.metrics.connections().Value();
+  document["connections"] = service.metrics.connections.Value();
   document["body_bytes"] = service.budget.used();
   document["body_budget"] = service.budget.most();
   document["models"] = std::move(models);
@@ -213,19 +209,19 @@ std::string state_document(const Service& service) {
 }
 
 void refresh_gauges(Service& service) {
-  service.metrics.body_bytes().Set(static_cast<double>(service.budget.used()));
-  auto& dropped = service.metrics.log_dropped();
+  service.metrics.body_bytes.Set(static_cast<double>(service.budget.used()));
+  auto& dropped = service.metrics.log_dropped;
   dropped.Increment(static_cast<double>(service.log.dropped()) - dropped.Value());
   for (const auto& each : service.repository.index()) {
     if (!each.model) continue;
     const auto usage = each.model->usage();
-    const auto shapes = each.model->engine().shapes();
+    const auto graphs = each.model->engine().graphs();
     auto& metrics = *each.model->metrics();
-    metrics.in_flight->Set(static_cast<double>(each.model->in_flight()));
-    metrics.lanes->Set(each.model->config().lanes);
-    metrics.lanes_busy->Set(static_cast<double>(usage.lanes_busy));
-    metrics.memory->Set(static_cast<double>(usage.bytes));
-    metrics.shapes->Set(static_cast<double>(shapes.kept));
+    metrics.in_flight.Set(static_cast<double>(each.model->in_flight()));
+    metrics.lanes.Set(each.model->config().lanes);
+    metrics.lanes_busy.Set(static_cast<double>(usage.lanes_busy));
+    metrics.memory.Set(static_cast<double>(usage.bytes));
+    metrics.shapes.Set(static_cast<double>(graphs.kept));
   }
 }
 

@@ -11,12 +11,10 @@
 #include <optional>
 #include <polychron/polychron.hpp>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "core/config.hpp"
 #include "core/metrics.hpp"
-#include "core/shapes.hpp"
 #include "core/signature.hpp"
 #include "protocol/message.hpp"
 
@@ -40,7 +38,13 @@ struct EngineAnswer {
   std::chrono::nanoseconds computed{0};
 };
 
-using EngineOutcome = std::variant<EngineAnswer, Refusal>;
+using EngineOutcome = Refusable<EngineAnswer>;
+
+/// Graphs of different shapes.
+struct GraphCounts {
+  std::size_t kept = 0;      ///< with those being built, and refusals
+  std::uint64_t builds = 0;  ///< since the model was loaded
+};
 
 /// One version of a model, loaded. The server sees to admission, timeouts, metrics, and clients
 /// that leave: a request's client may have its answer (504) before infer() is done with it.
@@ -63,8 +67,8 @@ class Engine {
   /// Contexts that it computes on: the server shows their memory and lanes. If one is lost, the
   /// model is loaded again.
   virtual std::vector<Context> contexts() const = 0;
-  /// Graphs of different shapes, if it keeps count.
-  virtual Shapes::Counts shapes() const { return {}; }
+  /// Its graphs, if it keeps count.
+  virtual GraphCounts graphs() const { return {}; }
   /// As clients see it in the model's metadata.
   virtual std::string platform() const { return "code"; }
 };
@@ -89,6 +93,6 @@ using MakeEngine =
     std::function<std::shared_ptr<Engine>(const EngineOrigin& origin, const EngineHost& host)>;
 
 /// By the name that "code" in NAME/config.json has.
-using Codes = std::map<std::string, MakeEngine>;
+using EngineMakers = std::map<std::string, MakeEngine>;
 
 }  // namespace polychron::server

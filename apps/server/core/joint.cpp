@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <polychron/invariant.hpp>
 
 namespace polychron::server {
 
@@ -39,6 +40,11 @@ EngineRequest joined(const Batch& batch, std::uint32_t rows, std::string label) 
     auto* at = whole.bytes.data();
     for (const auto& member : batch) {
       const auto& bytes = input_of(member, model.name).bytes;
+      check_invariant(bytes.size() == row * member.rows,
+                      "a member's input has the rows of the member");
+      check_invariant(
+          whole.bytes.data() + whole.bytes.size() - at >= static_cast<std::ptrdiff_t>(bytes.size()),
+          "a batch has as many rows as its members");
       std::memcpy(at, bytes.data(), bytes.size());
       at += bytes.size();
     }
@@ -63,6 +69,7 @@ void split(Batch& batch, EngineAnswer& answer, std::uint32_t rows) {
   }
   for (std::uint32_t first = 0; !batch.empty(); batch.pop_front()) {
     const auto& member = batch.front();
+    check_invariant(rows - first >= member.rows, "an answer has the rows of all members");
     EngineAnswer own{{}, answer.computed};
     for (const auto& each : wholes) own.outputs.push_back(part_of(each, first, member.rows));
     first += member.rows;
@@ -77,10 +84,10 @@ void settle(Batch&& batch, EngineOutcome&& outcome, std::uint32_t rows) {
     if (auto* answer = std::get_if<EngineAnswer>(&outcome)) return split(batch, *answer, rows);
     for (; !batch.empty(); batch.pop_front())
       batch.front().promise.resolve(std::get<Refusal>(outcome));
-  } catch (const Refusal& refusal) {
-    settle(std::move(batch), refusal, rows);
   } catch (const std::bad_alloc&) {
     for (const auto& member : batch) member.refuse(Status::unavailable, "out of memory");
+  } catch (...) {
+    settle(std::move(batch), current_refusal(), rows);
   }
 }
 

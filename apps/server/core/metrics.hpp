@@ -14,6 +14,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "protocol/refusal.hpp"
 
@@ -29,73 +30,101 @@ struct Duration {
   }
 };
 
+/// Registers metrics where they are declared: a metric is that line, its use, and its line in
+/// docs/serving.md.
+class MetricSet {
+ public:
+  MetricSet(prometheus::Registry& registry, prometheus::Labels labels)
+      : registry_(registry), labels_(std::move(labels)) {}
+  MetricSet(const MetricSet&) = delete;
+  MetricSet& operator=(const MetricSet&) = delete;
+  /// Sets the gauges to 0. Counters go on, as they should, if the labels come back.
+  void clear_gauges();
+
+ protected:
+  prometheus::Family<prometheus::Counter>& counters(const char* name, const char* help) const;
+  prometheus::Counter& counter(const char* name, const char* help, prometheus::Labels more = {});
+  prometheus::Gauge& gauge(const char* name, const char* help);
+  prometheus::Histogram& latency(const char* phase);
+
+ private:
+  prometheus::Labels with(prometheus::Labels more) const;
+
+  prometheus::Registry& registry_;
+  const prometheus::Labels labels_;
+  std::vector<prometheus::Gauge*> gauges_;
+};
+
 /// A model's counters. They live as long as its name is served, through all its versions and
 /// replacements.
-struct ModelMetrics {
-  prometheus::Histogram* total = nullptr;    ///< from the last byte of the request to the result
-  prometheus::Histogram* compute = nullptr;  ///< of the runs that are measured
-  prometheus::Histogram* queue = nullptr;    ///< the rest of the time of those runs
-  prometheus::Counter* received = nullptr;
-  prometheus::Counter* sent = nullptr;
-  prometheus::Gauge* in_flight = nullptr;
-  prometheus::Gauge* lanes = nullptr;
-  prometheus::Gauge* lanes_busy = nullptr;
-  prometheus::Gauge* memory = nullptr;
-  prometheus::Gauge* shapes = nullptr;
-  prometheus::Counter* builds = nullptr;
-  prometheus::Counter* joined = nullptr;  ///< requests that ran as a part of another's run
+struct ModelMetrics : MetricSet {
+  using MetricSet::MetricSet;
+
+  prometheus::Histogram& total = latency("total");  ///< from the request's last byte to the result
+  prometheus::Histogram& compute = latency("compute");  ///< of the runs that are measured
+  prometheus::Histogram& queue = latency("queue");      ///< the rest of the time of those runs
+  prometheus::Counter& received = bytes("received");
+  prometheus::Counter& sent = bytes("sent");
+  prometheus::Gauge& in_flight = gauge("polychron_in_flight", "Requests that wait or run");
+  prometheus::Gauge& lanes = gauge("polychron_lanes", "Runs that a model has side by side");
+  prometheus::Gauge& lanes_busy = gauge("polychron_lanes_busy", "Lanes that run something now");
+  prometheus::Gauge& memory =
+      gauge("polychron_memory_bytes", "Bytes of a model's tensors, plans and buffers in flight");
+  prometheus::Gauge& shapes = gauge("polychron_shapes", "Graphs of different shapes");
+  prometheus::Counter& builds = counter("polychron_builds_total", "Graphs built for new shapes");
+  prometheus::Counter& joined =
+      counter("polychron_joined_total", "Requests that ran as a part of another one's run");
 
   Duration success, failure, queued, computed;
-  std::atomic<std::uint64_t> last_ms{0};  ///< of the Unix epoch: the last request
-  std::atomic<std::uint64_t> held{0};     ///< requests that engines are not done with
+  std::atomic<std::uint64_t> last_ms{0};     ///< of the Unix epoch: the last request
+  std::atomic<std::uint64_t> unfinished{0};  ///< requests that engines are not done with
   /// Successful runs: fewer than successful requests where requests are joined.
   std::uint64_t runs() const {
-    const auto requests = success.count.load(),
-               shared = static_cast<std::uint64_t>(joined->Value());
+    const auto requests = success.count.load(), shared = static_cast<std::uint64_t>(joined.Value());
     return requests - std::min(requests, shared);
+  }
+
+ private:
+  prometheus::Counter& bytes(const char* direction) {
+    return counter("polychron_bytes_total", "Bytes of tensors by model: received and sent",
+                   {{"direction", direction}});
   }
 };
 
-class Metrics {
+/// The server's own metrics, and those of its models.
+class Metrics : private MetricSet {
+  prometheus::Registry registry_;
+
  public:
-  Metrics();
+  Metrics() : MetricSet(registry_, {}) {}
+
+  prometheus::Gauge& connections = gauge("polychron_connections", "Open HTTP connections");
+  prometheus::Gauge& body_bytes =
+      gauge("polychron_body_bytes", "Bytes that are reserved for bodies of requests");
+  prometheus::Counter& log_dropped =
+      counter("polychron_log_dropped_total",
+              "Lines of the logs that fitted neither the queue nor the disk");
+
   /// The counters of a model; the same object for the same name.
   std::shared_ptr<ModelMetrics> model(const std::string& name);
-  /// Removes a model's lines.
+  /// A model is not served any more. Requests in flight may still hold its counters.
   void forget(const std::string& name);
   /// One answered inference.
   void answered(const std::string& model, Status status);
   /// One answered HTTP request of any kind.
   void http_answered(Status status);
-
-  prometheus::Gauge& connections() { return *connections_; }
-  prometheus::Gauge& body_bytes() { return *body_bytes_; }
-  prometheus::Counter& log_dropped() { return *log_dropped_; }
   /// Requests that engines are not done with, those of replaced models too.
-  std::uint64_t held() const;
+  std::uint64_t unfinished() const;
   /// Prometheus's text form.
   std::string text() const;
 
  private:
-  prometheus::Registry registry_;
-  prometheus::Family<prometheus::Counter>& requests_;
-  prometheus::Family<prometheus::Histogram>& seconds_;
-  prometheus::Family<prometheus::Counter>& bytes_;
-  prometheus::Family<prometheus::Gauge>& gauges_in_flight_;
-  prometheus::Family<prometheus::Gauge>& gauges_lanes_;
-  prometheus::Family<prometheus::Gauge>& gauges_busy_;
-  prometheus::Family<prometheus::Gauge>& gauges_memory_;
-  prometheus::Family<prometheus::Gauge>& gauges_shapes_;
-  prometheus::Family<prometheus::Counter>& builds_;
-  prometheus::Family<prometheus::Counter>& joined_;
-  prometheus::Family<prometheus::Counter>& http_;
-  prometheus::Gauge* connections_ = nullptr;
-  prometheus::Gauge* body_bytes_ = nullptr;
-  prometheus::Counter* log_dropped_ = nullptr;
-
+  prometheus::Family<prometheus::Counter>& requests_ = counters(
+      "polychron_requests_total", "Inference requests by model and status; 200 is a result");
+  prometheus::Family<prometheus::Counter>& responses_ =
+      counters("polychron_http_responses_total", "HTTP responses by status");
   mutable std::mutex mutex_;
   std::map<std::string, std::shared_ptr<ModelMetrics>> models_;
-  std::map<std::pair<std::string, Status>, prometheus::Counter*> outcomes_;
 };
 
 }  // namespace polychron::server

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <boost/asio/steady_timer.hpp>
+#include <limits>
+#include <polychron/invariant.hpp>
 #include <utility>
 
 #include "core/onnx_engine.hpp"
@@ -14,12 +16,14 @@ using std::chrono::nanoseconds;
 /// A request between its admission and its outcome. It keeps the model alive, and its place among
 /// those in flight until the engine is done with it, also if the client was answered before.
 struct Model::Call {
-  explicit Call(std::shared_ptr<Model> of) : model(std::move(of)) { ++model->metrics()->held; }
+  explicit Call(std::shared_ptr<Model> of) : model(std::move(of)) {
+    ++model->metrics()->unfinished;
+  }
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
   ~Call() {
     leave();
-    --model->metrics()->held;
+    --model->metrics()->unfinished;
   }
   /// Frees its place. Before the client hears of its answer: its next request would find it taken.
   void leave() {
@@ -81,17 +85,9 @@ double size_of(const std::vector<WireTensor>& tensors) {
   return size;
 }
 
-/// Code may throw an Error that does not name the request.
-Refusal named(const Error& error, const std::string& label) {
-  const auto refusal = refusal_of(error);
-  const bool named = refusal.message().find(label) != std::string::npos;
-  return {refusal.status(), named ? refusal.message() : label + ": " + refusal.message(),
-          refusal.retry_after_s()};
-}
-
-std::string names_of(const Codes& codes) {
+std::string names_of(const EngineMakers& makers) {
   std::string names;
-  for (const auto& [name, make] : codes) names += (names.empty() ? "'" : ", '") + name + "'";
+  for (const auto& [name, make] : makers) names += (names.empty() ? "'" : ", '") + name + "'";
   return names.empty() ? "none" : names;
 }
 
@@ -105,7 +101,7 @@ Model::Model(EngineOrigin origin, std::uint64_t version, EngineHost host,
       engine_(std::move(engine)) {}
 
 std::shared_ptr<Model> Model::load(EngineOrigin origin, std::uint64_t version,
-                                   const EngineHost& host, const Codes& codes) {
+                                   const EngineHost& host, const EngineMakers& makers) {
   auto& config = origin.config;
   if (config.label.empty()) config.label = printable(origin.name, 80);
   std::shared_ptr<Engine> engine;
@@ -114,10 +110,11 @@ std::shared_ptr<Model> Model::load(EngineOrigin origin, std::uint64_t version,
       throw Error(ErrorKind::bad_data, "'parameters' are for models made of code");
     engine = OnnxEngine::load(origin, host);
   } else {
-    const auto code = codes.find(config.code);
-    if (code == codes.end())
+    const auto code = makers.find(config.code);
+    if (code == makers.end())
       throw Error(ErrorKind::not_supported, "code '" + printable(config.code, 40) +
-                                                "' is unknown; this server has " + names_of(codes));
+                                                "' is unknown; this server has " +
+                                                names_of(makers));
     engine = code->second(origin, host);
   }
   return std::shared_ptr<Model>(new Model(std::move(origin), version, host, std::move(engine)));
@@ -157,6 +154,9 @@ void Model::refuse_if_full() {
 
 std::uint64_t Model::admit(const InferRequest& request, nanoseconds timeout) {
   const auto before = in_flight_.fetch_add(1, std::memory_order_relaxed);
+  check_invariant(before <= std::numeric_limits<std::uint64_t>::max() / 2,
+                  "each request leaves once");
+  check_invariant(config().lanes > 0, "a model has a lane");
   const auto refuse = [&](Refusal refusal) {
     in_flight_.fetch_sub(1, std::memory_order_relaxed);
     throw refusal;
@@ -199,7 +199,7 @@ Future<Outcome> Model::infer(InferRequest&& request, const CallOptions& options)
   if (wanted.begin_by && call->ahead >= static_cast<std::uint64_t>(config().lanes))
     *wanted.begin_by -= usual_time();
   wanted.inputs = std::move(request.inputs);
-  metrics->received->Increment(size_of(wanted.inputs));
+  metrics->received.Increment(size_of(wanted.inputs));
   auto future = call->promise.future();
   start(call, std::move(wanted));
   return future;
@@ -223,25 +223,21 @@ void Model::start(const std::shared_ptr<Call>& call, EngineRequest&& request) {
     engine_->infer(std::move(request)).then([call](Result<EngineOutcome> outcome) {
       call->model->take(call, std::move(outcome));
     });
-  } catch (const Error& error) {
-    settle(call, named(error, call->label));
-  } catch (const std::bad_alloc&) {
-    settle(call, Refusal(Status::unavailable, call->label + ": out of memory", 1));
-  } catch (const std::exception& error) {
-    settle(call, Refusal(Status::internal, call->label + ": " + error.what()));
+  } catch (...) {
+    settle(call, current_refusal(call->label));
   }
 }
 
 void Model::take(const std::shared_ptr<Call>& call, Result<EngineOutcome>&& outcome) try {
   call->leave();
-  if (!outcome)
-    settle(call, named(outcome.error(), call->label));
-  else if (auto* refusal = std::get_if<Refusal>(&*outcome))
-    settle(call, std::move(*refusal));
-  else
-    finish(call, std::move(std::get<EngineAnswer>(*outcome)));
-} catch (const std::bad_alloc&) {
-  settle(call, Refusal(Status::unavailable, "out of memory", 1));
+  auto& answer = outcome.value().value();
+  note_time(*call, answer.computed);
+  InferAnswer made{name(), std::to_string(version_), call->id, {}};
+  made.outputs = checked_outputs(std::move(answer.outputs), call->outputs, signature(), name());
+  host_.metrics->sent.Increment(size_of(made.outputs));
+  settle(call, std::move(made));
+} catch (...) {
+  settle(call, current_refusal(call->label));
 }
 
 void Model::note_time(const Call& call, nanoseconds computed) {
@@ -254,24 +250,10 @@ void Model::note_time(const Call& call, nanoseconds computed) {
   usual_ns_ = usual.count() == 0 ? own.count() : usual.count() + (own - usual).count() / 16;
   if (computed.count() == 0) return;
   const auto queued = std::max(time - computed, nanoseconds(0));
-  host_.metrics->compute->Observe(std::chrono::duration<double>(computed).count());
-  host_.metrics->queue->Observe(std::chrono::duration<double>(queued).count());
+  host_.metrics->compute.Observe(std::chrono::duration<double>(computed).count());
+  host_.metrics->queue.Observe(std::chrono::duration<double>(queued).count());
   host_.metrics->computed.add(computed);
   host_.metrics->queued.add(queued);
-}
-
-void Model::finish(const std::shared_ptr<Call>& call, EngineAnswer&& answer) {
-  note_time(*call, answer.computed);
-  try {
-    InferAnswer made{name(), std::to_string(version_), call->id, {}};
-    made.outputs = checked_outputs(std::move(answer.outputs), call->outputs, signature(), name());
-    host_.metrics->sent->Increment(size_of(made.outputs));
-    settle(call, std::move(made));
-  } catch (const Refusal& refusal) {
-    settle(call, Refusal(refusal));
-  } catch (const std::bad_alloc&) {
-    settle(call, Refusal(Status::unavailable, call->label + ": out of memory", 1));
-  }
 }
 
 void Model::settle(const std::shared_ptr<Call>& call, Outcome&& outcome) {
@@ -279,7 +261,7 @@ void Model::settle(const std::shared_ptr<Call>& call, Outcome&& outcome) {
   if (call->timer) call->timer->cancel();
   const auto time = nanoseconds(Clock::now() - call->begin);
   auto& metrics = *host_.metrics;
-  metrics.total->Observe(std::chrono::duration<double>(time).count());
+  metrics.total.Observe(std::chrono::duration<double>(time).count());
   (std::holds_alternative<InferAnswer>(outcome) ? metrics.success : metrics.failure).add(time);
   call->promise.resolve(std::move(outcome));
 }

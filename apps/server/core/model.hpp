@@ -8,13 +8,12 @@
 #include <chrono>
 #include <memory>
 #include <string>
-#include <variant>
 
 #include "core/engine.hpp"
 
 namespace polychron::server {
 
-using Outcome = std::variant<InferAnswer, Refusal>;
+using Outcome = Refusable<InferAnswer>;
 
 /// What a transport adds to a request.
 struct CallOptions {
@@ -30,9 +29,9 @@ class Model : public std::enable_shared_from_this<Model> {
     std::size_t lanes_busy = 0;
   };
 
-  /// Loads the model: `codes` has those made of code. Blocks. Throws std::exception.
+  /// Loads the model: `makers` has those made of code. Blocks. Throws std::exception.
   static std::shared_ptr<Model> load(EngineOrigin origin, std::uint64_t version,
-                                     const EngineHost& host, const Codes& codes);
+                                     const EngineHost& host, const EngineMakers& makers);
 
   /// Runs the request. The future has the answer or a refusal; it never rejects. It resolves at the
   /// request's timeout at the latest. Callbacks run where the runtime's callbacks run, or at once.
@@ -65,7 +64,6 @@ class Model : public std::enable_shared_from_this<Model> {
   void bound(const std::shared_ptr<Call>& call, std::chrono::nanoseconds timeout);
   void start(const std::shared_ptr<Call>& call, EngineRequest&& request);
   void take(const std::shared_ptr<Call>& call, Result<EngineOutcome>&& outcome);
-  void finish(const std::shared_ptr<Call>& call, EngineAnswer&& answer);
   void note_time(const Call& call, std::chrono::nanoseconds computed);
   void settle(const std::shared_ptr<Call>& call, Outcome&& outcome);
   int retry_after_s() const;

@@ -36,6 +36,16 @@ std::size_t graphs_of_batches(const ModelConfig& config) {
   return config.max_batch > 1 ? static_cast<std::size_t>(std::bit_width(config.max_batch)) : 0;
 }
 
+onnx::SessionsOptions options_of(const ModelConfig& config,
+                                 const std::shared_ptr<Imports>& imports) {
+  onnx::SessionsOptions options;
+  options.most = config.shapes + graphs_of_batches(config);
+  options.most_bytes = config.memory_limit;
+  options.session.label = config.label;
+  options.executor = [imports](std::function<void()> task) { imports->add(std::move(task)); };
+  return options;
+}
+
 /// Every 16th run is measured step by step: its time is not the queue's.
 constexpr std::uint64_t measured_runs = 16;
 
@@ -65,20 +75,52 @@ struct OnnxEngine::RunningBatch {
   }
 };
 
-OnnxEngine::OnnxEngine(const EngineOrigin& origin, EngineHost host, onnx::Model model,
+void Imports::add(std::function<void()> task) {
+  const std::lock_guard lock(mutex_);
+  tasks_.push_back(std::move(task));
+  if (tasks_.size() > 1) return;
+  try {
+    boost::asio::post(builder_, [self = shared_from_this()] { self->run_one(); });
+  } catch (const std::bad_alloc&) {
+    tasks_.pop_back();
+    throw;
+  }
+}
+
+void Imports::run_one() {
+  std::function<void()> task;
+  {
+    const std::lock_guard lock(mutex_);
+    task.swap(tasks_.front());
+  }
+  ++begun_;
+  metrics_->builds.Increment();
+  task();
+  for (;;) {
+    task = nullptr;
+    const std::lock_guard lock(mutex_);
+    tasks_.pop_front();
+    if (tasks_.empty()) return;
+    try {
+      return boost::asio::post(builder_, [self = shared_from_this()] { self->run_one(); });
+    } catch (const std::bad_alloc&) {
+      // It ends without the lock: the requests that wait for it hear of it.
+      task.swap(tasks_.front());
+    }
+  }
+}
+
+OnnxEngine::OnnxEngine(const EngineOrigin& origin, EngineHost host, const onnx::Model& model,
                        Context context)
     : config_(origin.config),
       host_(std::move(host)),
-      model_(std::move(model)),
-      signature_(signature_of(model_.summary(), config_)),
+      signature_(signature_of(model.summary(), config_)),
       context_(std::move(context)),
-      shapes_(std::make_shared<Shapes>(
-          context_, model_, config_.label, config_.shapes + graphs_of_batches(config_),
-          config_.memory_limit, host_.builder,
-          [metrics = host_.metrics] { metrics->builds->Increment(); })) {}
+      imports_(std::make_shared<Imports>(host_)),
+      sessions_(context_, model, options_of(config_, imports_)) {}
 
 std::shared_ptr<Engine> OnnxEngine::load(const EngineOrigin& origin, const EngineHost& host) {
-  auto model = onnx::load(origin.file);
+  const auto model = onnx::load(origin.file);
   const auto& config = origin.config;
   ContextOptions options;
   options.label = config.label;
@@ -90,8 +132,7 @@ std::shared_ptr<Engine> OnnxEngine::load(const EngineOrigin& origin, const Engin
   options.max_in_flight = std::max(config.in_flight, many) + 16;
   options.admission = AdmissionPolicy::fail;
   auto context = host.runtime.create_context(options).get();
-  std::shared_ptr<OnnxEngine> made(
-      new OnnxEngine(origin, host, std::move(model), std::move(context)));
+  std::shared_ptr<OnnxEngine> made(new OnnxEngine(origin, host, model, std::move(context)));
   if (config.max_batch > 1 && config.batch_window.count() > 0) {
     Batcher::check(made->signature_, config);
     // Each request in the batcher keeps the engine alive, so the bare pointer is safe.
@@ -131,9 +172,21 @@ void OnnxEngine::build(const Bindings& some) {
   auto bindings = some;
   for (const auto& [name, shape] : config_.bindings) bindings.emplace(name, shape);
   Promise<onnx::Session> promise;
-  shapes_->get(bindings, [&](Result<onnx::Session> r) { promise.settle(std::move(r)); });
-  const auto session = promise.future().get();
-  session.warm_up(config_.lanes).get();
+  with_session(bindings, [promise](auto&& session) { promise.settle(std::move(session)); });
+  promise.future().get().warm_up(config_.lanes).get();
+}
+
+void OnnxEngine::with_session(const Bindings& bindings, UseSession use, bool again) {
+  auto future = sessions_.get(bindings);
+  // Without a detour by the loop.
+  if (future.ready()) return use(future.take());
+  future.then([self = shared_from_this(), bindings, use = std::move(use),
+               again = again && sessions_.size() > 1](Result<onnx::Session> session) {
+    if (!session && again && session.error().root().kind() == ErrorKind::out_of_memory)
+      self->with_session(bindings, use, false);
+    else
+      use(std::move(session));
+  });
 }
 
 Future<EngineOutcome> OnnxEngine::infer(EngineRequest&& request) {
@@ -152,11 +205,11 @@ Future<EngineOutcome> OnnxEngine::infer(EngineRequest&& request) {
 /// Without a copy of the request's bytes, and with its deadline and cancellation.
 void OnnxEngine::run_alone(EngineRequest&& request, Finish finish) {
   const auto bindings = request.bindings;
-  const auto held = std::make_shared<EngineRequest>(std::move(request));
-  shapes_->get(bindings, [self = shared_from_this(), held,
-                          finish = std::move(finish)](Result<onnx::Session> session) {
+  const auto owned = std::make_shared<EngineRequest>(std::move(request));
+  with_session(bindings, [self = shared_from_this(), owned,
+                          finish = std::move(finish)](Result<onnx::Session>&& session) {
     if (session)
-      self->run(*session, std::move(*held), finish);
+      self->run(*session, std::move(*owned), finish);
     else
       finish(refusal_of(session.error(), true));
   });
@@ -177,21 +230,19 @@ void OnnxEngine::run_batch(Batch&& batch, std::function<void()> done) {
   try {
     if (alone) return run_alone(std::move(running->batch.front().request), finish);
     run_joined(running, finish);
-  } catch (const Error& error) {
-    finish(refusal_of(error));
-  } catch (const std::bad_alloc&) {
-    finish(Refusal(Status::unavailable, config_.label + ": out of memory", 1));
+  } catch (...) {
+    finish(current_refusal(config_.label));
   }
 }
 
 void OnnxEngine::run_joined(const std::shared_ptr<RunningBatch>& running, Finish finish) {
   const auto size = running->batch.size();
-  host_.metrics->joined->Increment(static_cast<double>(size - 1));
+  host_.metrics->joined.Increment(static_cast<double>(size - 1));
   const auto whole = std::make_shared<EngineRequest>(
       joined(running->batch, running->rows,
              config_.label + ", " + std::to_string(size) + " joined requests"));
-  shapes_->get(whole->bindings, [self = shared_from_this(), running, whole,
-                                 finish = std::move(finish)](Result<onnx::Session> session) {
+  with_session(whole->bindings, [self = shared_from_this(), running, whole,
+                                 finish = std::move(finish)](Result<onnx::Session>&& session) {
     if (session) return self->run(*session, std::move(*whole), finish);
     // The joined shape cannot be built; the members' own may be.
     running->free_lane(self->host_.loop, false);
@@ -210,34 +261,30 @@ void OnnxEngine::run(const onnx::Session& session, EngineRequest&& request,
   const auto label = request.label;
   if (request.cancellation.cancelled())
     return finish(Refusal(Status::cancelled, label + ": cancelled before it started"));
-  try {
-    NamedBuffers inputs;
-    for (auto& input : request.inputs) {
-      if (input.bytes.size() == 0) continue;  // not an input of the graph
-      inputs.emplace_back(input.name, to_operand(input.type, std::move(input.bytes)));
-    }
-    onnx::RunOptions options;
-    options.label = label;
-    options.deadline = request.begin_by;  // the library looks at it before it begins
-    options.cancellation = request.cancellation;
-    options.outputs = std::move(request.outputs);
-    const auto end = [self = shared_from_this(), session, label, finish](
-                         Result<NamedBuffers> outputs, nanoseconds computed) {
-      finish(self->answer(session, std::move(outputs), computed, label));
-    };
-    if (runs_.fetch_add(1, std::memory_order_relaxed) % measured_runs == 0)
-      return session.profile(std::move(inputs), options).then([end](Result<onnx::Profile> profile) {
-        auto [outputs, computed] = measured(std::move(profile));
-        end(std::move(outputs), computed);
-      });
-    session.run(std::move(inputs), options).then([end](Result<NamedBuffers> outputs) {
-      end(std::move(outputs), nanoseconds(0));
-    });
-  } catch (const Error& error) {
-    finish(refusal_of(error, true));
+  NamedBuffers inputs;
+  for (auto& input : request.inputs) {
+    if (input.bytes.size() == 0) continue;  // not an input of the graph
+    inputs.emplace_back(input.name, to_operand(input.type, std::move(input.bytes)));
   }
-} catch (const std::bad_alloc&) {
-  finish(Refusal(Status::unavailable, "out of memory", 1));
+  onnx::RunOptions options;
+  options.label = label;
+  options.deadline = request.begin_by;  // the library looks at it before it begins
+  options.cancellation = request.cancellation;
+  options.outputs = std::move(request.outputs);
+  const auto end = [self = shared_from_this(), session, label, finish](Result<NamedBuffers> outputs,
+                                                                       nanoseconds computed) {
+    finish(self->answer(session, std::move(outputs), computed, label));
+  };
+  if (runs_.fetch_add(1, std::memory_order_relaxed) % measured_runs == 0)
+    return session.profile(std::move(inputs), options).then([end](Result<onnx::Profile> profile) {
+      auto [outputs, computed] = measured(std::move(profile));
+      end(std::move(outputs), computed);
+    });
+  session.run(std::move(inputs), options).then([end](Result<NamedBuffers> outputs) {
+    end(std::move(outputs), nanoseconds(0));
+  });
+} catch (...) {
+  finish(current_refusal({}, true));
 }
 
 EngineOutcome OnnxEngine::answer(const onnx::Session& session, Result<NamedBuffers> outputs,
@@ -255,10 +302,8 @@ EngineOutcome OnnxEngine::answer(const onnx::Session& session, Result<NamedBuffe
         {output, known->type, shape->second.shape, from_operand(known->type, std::move(bytes))});
   }
   return answer;
-} catch (const Error& error) {
-  return refusal_of(error);
-} catch (const std::bad_alloc&) {
-  return Refusal(Status::unavailable, label + ": out of memory", 1);
+} catch (...) {
+  return current_refusal(label);
 }
 
 }  // namespace polychron::server

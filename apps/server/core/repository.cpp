@@ -1,6 +1,7 @@
 #include "core/repository.hpp"
 
 #include <algorithm>
+#include <polychron/invariant.hpp>
 #include <utility>
 
 namespace polychron::server {
@@ -143,11 +144,13 @@ void Repository::load_version(const std::string& name, std::uint64_t version,
       throw Error(ErrorKind::bad_data,
                   "expected a model.onnx in its folder, or \"code\" in its config.json");
     const EngineHost host{host_.runtime, host_.loop, host_.builder, host_.metrics.model(name)};
-    auto model = Model::load({name, files.model, config}, version, host, options_.codes);
+    auto model = Model::load({name, files.model, config}, version, host, options_.engines);
+    check_invariant(model && model->name() == name, "a model has the name that it was loaded by");
     std::shared_ptr<Model> old;
     {
       const std::lock_guard lock(mutex_);
       auto& slot = table_[name][version];
+      check_invariant(slot.stamp == files.stamp, "only the worker changes the table");
       old = std::exchange(slot.model, model);
       slot.reason.clear();
       slot.pause = slot.left = 0;

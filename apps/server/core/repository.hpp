@@ -54,7 +54,7 @@ class Repository {
   struct Options {
     std::filesystem::path folder;
     ModelConfig defaults;
-    Codes codes;
+    EngineMakers engines;
     std::chrono::milliseconds poll{1000};  ///< 0: only when asked to
     /// Receives a line for each model that comes, goes or cannot be loaded.
     std::function<void(const std::string&)> log;

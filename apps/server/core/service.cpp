@@ -1,5 +1,7 @@
 #include "core/service.hpp"
 
+#include <polychron/invariant.hpp>
+
 namespace polychron::server {
 
 bool Budget::take(std::uint64_t bytes) {
@@ -25,10 +27,23 @@ void Budget::refuse_beyond(std::uint64_t bytes) const {
   if (bytes > most_ - used_) throw no_room(*this);
 }
 
-void Share::set(std::uint64_t bytes) {
+void BudgetShare::set(std::uint64_t bytes) {
+  check_invariant(bytes_ <= budget_.used(), "a share is a part of what is used");
+  check_invariant(budget_.used() <= budget_.most(), "the budget is kept");
   if (bytes < bytes_) budget_.give_back(bytes_ - bytes);
   if (bytes > bytes_ && !budget_.take(bytes - bytes_)) throw no_room(budget_);
   bytes_ = bytes;
+}
+
+void Service::check_token(std::string_view authorization) const {
+  if (!tokens.accept(authorization))
+    throw Refusal(Status::unauthorized, "a valid bearer token is needed");
+}
+
+void Service::check_repository() const {
+  if (!options.repository_interface)
+    throw Refusal(Status::forbidden,
+                  "the repository interface is off: start the server with --repository");
 }
 
 void Service::answered(const std::string& model, Status status, const std::string& message) {

@@ -32,12 +32,12 @@ class Budget {
 };
 
 /// A share of the budget, which ends with this object.
-class Share {
+class BudgetShare {
  public:
-  explicit Share(Budget& budget) : budget_(budget) {}
-  Share(const Share&) = delete;
-  Share& operator=(const Share&) = delete;
-  ~Share() { budget_.give_back(bytes_); }
+  explicit BudgetShare(Budget& budget) : budget_(budget) {}
+  BudgetShare(const BudgetShare&) = delete;
+  BudgetShare& operator=(const BudgetShare&) = delete;
+  ~BudgetShare() { budget_.give_back(bytes_); }
   /// Makes it `bytes`. Throws Refusal (unavailable), and keeps what it has.
   void set(std::uint64_t bytes);
 
@@ -82,6 +82,10 @@ class Service {
 
   /// True if requests are wanted: the folder has been read, and the server is not about to end.
   bool ready() const { return !draining && repository.looked(); }
+  /// Throws Refusal (unauthorized) unless a header "Authorization" of this value is enough.
+  void check_token(std::string_view authorization) const;
+  /// Throws Refusal (forbidden) if clients may not see and change the table of models.
+  void check_repository() const;
   /// Counts, logs and remembers the end of an inference.
   void answered(const std::string& model, Status status, const std::string& message);
   std::vector<RecentError> recent_errors() const;

@@ -3,9 +3,10 @@
 #include <openssl/crypto.h>
 #include <strings.h>
 
-#include <fstream>
 #include <polychron/error.hpp>
+#include <sstream>
 
+#include "core/config.hpp"
 #include "protocol/refusal.hpp"
 
 namespace polychron::server {
@@ -37,17 +38,14 @@ bool Tokens::accept(std::string_view authorization) const {
 }
 
 std::vector<std::string> read_tokens(const std::string& file) {
-  const auto bad = [&](const char* why) {
-    throw Error(ErrorKind::bad_data, "--tokens '" + printable(file) + "': " + why);
-  };
-  std::ifstream stream(file, std::ios::binary);
+  std::istringstream lines(text_of_file(file, "--tokens "));
   std::vector<std::string> tokens;
-  for (std::string line; std::getline(stream, line);) {
+  for (std::string line; std::getline(lines, line);) {
     if (line.ends_with('\r')) line.pop_back();
     if (!line.empty() && line.front() != '#') tokens.push_back(line);
   }
-  if (!stream.eof()) bad("cannot be read");
-  if (tokens.empty()) bad("no token in it");
+  if (tokens.empty())
+    throw Error(ErrorKind::bad_data, "--tokens '" + printable(file) + "': no token in it");
   return tokens;
 }
 

@@ -24,11 +24,18 @@ namespace polychron::server {
 
 namespace {
 
+/// Of the call of the system that has just failed.
+Refusal failure(const char* to_do) {
+  return {Status::unavailable,
+          std::string("the page of the recording: cannot ") + to_do + ": " + std::strerror(errno),
+          1};
+}
+
 /// A file in memory.
 class MemoryFile {
  public:
   explicit MemoryFile(const char* name) : file_(::memfd_create(name, MFD_CLOEXEC)) {
-    if (file_ < 0) throw Refusal(Status::unavailable, "no file for the page of the recording", 1);
+    if (file_ < 0) throw failure("make a file in memory");
   }
   ~MemoryFile() { ::close(file_); }
   MemoryFile(const MemoryFile&) = delete;
@@ -39,7 +46,7 @@ class MemoryFile {
     while (!bytes.empty()) {
       const auto written = ::write(file_, bytes.data(), bytes.size());
       if (written < 0 && errno == EINTR) continue;
-      if (written <= 0) throw Refusal(Status::unavailable, "no memory for the recording", 1);
+      if (written <= 0) throw failure("write the recording into memory");
       bytes = bytes.subspan(static_cast<std::size_t>(written));
     }
     ::lseek(file_, 0, SEEK_SET);
@@ -50,7 +57,7 @@ class MemoryFile {
     if (::fstat(file_, &about) != 0 || about.st_size == 0) return {};
     const auto size = static_cast<std::size_t>(about.st_size);
     auto* at = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE, file_, 0);
-    if (at == MAP_FAILED) throw Refusal(Status::unavailable, "no memory for the page", 1);
+    if (at == MAP_FAILED) throw failure("map the page");
     return Buffer::adopt(static_cast<std::byte*>(at), size,
                          [](std::byte* data, std::size_t length) { ::munmap(data, length); });
   }
@@ -130,10 +137,8 @@ Future<Viewer::Page> Viewer::page(std::function<std::vector<std::byte>()> record
     Page page = Refusal(Status::unavailable, "out of memory", 1);
     try {
       page = make(recording());
-    } catch (const Refusal& refusal) {
-      page = refusal;
-    } catch (const std::exception& error) {
-      page = Refusal(Status::unavailable, std::string("the recording: ") + error.what(), 1);
+    } catch (...) {
+      page = current_refusal("the recording");
     }
     {
       const std::lock_guard free(mutex_);

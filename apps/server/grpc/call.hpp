@@ -35,7 +35,7 @@ struct Call {
 
   enum class State { receiving, running, sending };
   State state = State::receiving;
-  Share share;        ///< of the budget: the parsed message, then the answer
+  BudgetShare share;  ///< of the budget: the parsed message, then the answer
   Transfer transfer;  ///< of the message, then of the answer
   std::optional<MessageReader> reader;
   Body message;

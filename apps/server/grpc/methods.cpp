@@ -119,15 +119,9 @@ void model_statistics(Service& service, const inference::ModelStatisticsRequest&
     if (each.model) fill_statistics(*each.model, *response.add_model_stats());
 }
 
-void check_repository(const Service& service) {
-  if (!service.options.repository_interface)
-    throw Refusal(Status::forbidden,
-                  "the repository interface is off: start the server with --repository");
-}
-
 void repository_index(Service& service, const inference::RepositoryIndexRequest& request,
                       inference::RepositoryIndexResponse& response) {
-  check_repository(service);
+  service.check_repository();
   for (const auto& each : service.repository.index()) {
     if (request.ready() && !each.ready) continue;
     auto* line = response.add_models();
@@ -141,7 +135,7 @@ void repository_index(Service& service, const inference::RepositoryIndexRequest&
 template <class Request, class Response,
           void (Repository::*change)(const std::string&, Repository::Done)>
 asio::awaitable<std::string> repository_change(HttpShared& shared, Call& call) {
-  check_repository(shared.service);
+  shared.service.check_repository();
   const auto request = parsed_message<Request>(call);
   for (const auto& [name, value] : request.parameters()) check_repository_parameter(name);
   Promise<std::optional<Refusal>> promise;
@@ -280,8 +274,7 @@ void check_header(HttpShared& shared, const Call::Header& header, Call& call) {
   });
   const bool is_known = found != std::end(table);
   const bool is_probe = is_known && found->kind == Method::Kind::probe;
-  if (!is_probe && !shared.service.tokens.accept(header.authorization))
-    throw Refusal(Status::unauthorized, "a valid bearer token is needed");
+  if (!is_probe) shared.service.check_token(header.authorization);
   if (!is_known)
     throw Refusal(Status::unsupported,
                   "'" + printable(header.path, 100) +

@@ -18,7 +18,7 @@ struct Block {
   Block(std::size_t size, Budget& budget)
       : bytes(size < (1 << 20) ? Buffer::uninitialized(size) : Buffer(size)), share(budget) {}
   Buffer bytes;
-  Share share;
+  BudgetShare share;
 };
 
 /// Where the body begins in its block: so the first binary tensor is aligned to 64 bytes.

@@ -162,7 +162,7 @@ asio::awaitable<bool> Connection<Stream>::read_head(Parser& parser) {
 template <class Stream>
 asio::awaitable<void> Connection<Stream>::write(HttpReply& reply, bool keep_alive, bool head_only) {
   auto size = reply.size();
-  Share share(shared->service.budget);
+  BudgetShare share(shared->service.budget);
   try {
     share.set(size < Worker::large ? 0 : size);  // until the client has read it
   } catch (const Refusal& refusal) {
@@ -233,7 +233,7 @@ asio::awaitable<HttpReply> Connection<Stream>::answer_running(HttpRequest& reque
   if (!shared->connections.run(place, request.route->audience == Audience::probes))
     co_return refuse(Refusal(Status::unavailable, "too many connections run requests", 1));
   state_ = Connections::State::running;
-  const Watch watch(socket(), request.cancellation);
+  const DisconnectWatch watch(socket(), request.cancellation);
   co_return co_await answer(*shared, request);
 }
 

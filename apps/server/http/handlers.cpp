@@ -27,12 +27,11 @@ asio::awaitable<HttpReply> recording_view(HttpShared& shared, HttpRequest&) {
   check_recording(shared);
   auto pending = shared.options.view();
   auto result = co_await async_get(std::move(pending));
-  auto& page = result.value();
-  if (const auto* refusal = std::get_if<Refusal>(&page)) throw Refusal(*refusal);
+  auto& page = result.value().value();
   HttpReply reply{Status::ok, "text/html; charset=utf-8", {}};
   // The page sets the rest of its policy in a meta tag.
   reply.headers.emplace_back("Content-Security-Policy", "frame-ancestors 'none'");
-  reply.binary.push_back(std::move(std::get<Buffer>(page)));
+  reply.binary.push_back(std::move(page));
   co_return reply;
 }
 
@@ -108,7 +107,7 @@ std::size_t json_bytes(const InferAnswer& answer, const InferRequest& wanted) {
 }
 
 /// Its tensors count in the budget until `share` ends.
-asio::awaitable<InferRequest> parse(HttpShared& shared, HttpRequest& request, Share& share) {
+asio::awaitable<InferRequest> parse(HttpShared& shared, HttpRequest& request, BudgetShare& share) {
   const auto json = request.json_length.value_or(request.body.bytes.size());
   auto parsed = co_await async_work(shared.worker, json, [&] {
     share.set(bytes_to_parse(request.body, request.json_length));
@@ -144,7 +143,7 @@ asio::awaitable<HttpReply> infer(HttpShared& shared, HttpRequest& request) {
   try {
     const auto model = service.repository.find(target.model, target.version);
     counted = model->name();
-    Share share(service.budget);
+    BudgetShare share(service.budget);
     auto parsed = co_await parse(shared, request, share);
     wanted.id = parsed.id;
     wanted.outputs = parsed.outputs;
@@ -152,9 +151,7 @@ asio::awaitable<HttpReply> infer(HttpShared& shared, HttpRequest& request) {
     const CallOptions options{request.trace, request.cancellation};
     auto pending = model->infer(std::move(parsed), options);
     auto result = co_await async_get(std::move(pending));
-    auto& outcome = result.value();
-    if (const auto* refusal = std::get_if<Refusal>(&outcome)) throw Refusal(*refusal);
-    reply = co_await encode(shared, std::get<InferAnswer>(std::move(outcome)), wanted);
+    reply = co_await encode(shared, std::move(result.value().value()), wanted);
   } catch (...) {
     reply = refuse(current_refusal());
   }
@@ -163,20 +160,14 @@ asio::awaitable<HttpReply> infer(HttpShared& shared, HttpRequest& request) {
   co_return reply;
 }
 
-void check_repository(const HttpShared& shared) {
-  if (!shared.service.options.repository_interface)
-    throw Refusal(Status::forbidden,
-                  "the repository interface is off: start the server with --repository");
-}
-
 HttpReply repository_index(HttpShared& shared, const HttpRequest&) {
-  check_repository(shared);
+  shared.service.check_repository();
   return document(index_document(shared.service));
 }
 
 template <void (Repository::*change)(const std::string&, Repository::Done)>
 asio::awaitable<HttpReply> repository_change(HttpShared& shared, HttpRequest& request) {
-  check_repository(shared);
+  shared.service.check_repository();
   const auto& body = request.body.bytes;
   co_await async_work(shared.worker, body.size(), [&] {
     check_repository_body({reinterpret_cast<const char*>(body.data()), body.size()});

@@ -53,7 +53,7 @@ void Listener::State::listen(std::uint16_t port) {
 
 asio::awaitable<void> Listener::State::accept() {
   asio::steady_timer pause(acceptor.get_executor());
-  auto& gauge = shared->service.metrics.connections();
+  auto& gauge = shared->service.metrics.connections;
   while (acceptor.is_open()) {
     error_code failed;
     auto strand = asio::make_strand(io);

@@ -82,8 +82,7 @@ void check_header(HttpShared& shared, const Header& header, HttpRequest& request
   request.route = find_route(request.parsed.path);
   const auto audience = request.route ? request.route->audience : Audience::clients;
   refuse_foreign_pages(shared.options, header.origin, header.host, audience == Audience::operators);
-  if (audience != Audience::probes && !shared.service.tokens.accept(header.authorization))
-    throw Refusal(Status::unauthorized, "a valid bearer token is needed");
+  if (audience != Audience::probes) shared.service.check_token(header.authorization);
   if (request.parsed.path == shared_memory_path)
     throw Refusal(Status::unsupported,
                   "shared memory is not supported; send tensors in the request's body");

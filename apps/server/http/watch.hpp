@@ -16,9 +16,9 @@ namespace asio = boost::asio;
 using boost::system::error_code;
 
 /// Ends the operations of a request whose client closes the connection.
-class Watch {
+class DisconnectWatch {
  public:
-  Watch(asio::ip::tcp::socket& socket, Cancellation cancellation) {
+  DisconnectWatch(asio::ip::tcp::socket& socket, Cancellation cancellation) {
     auto seen = [&socket, cancellation, over = over_](error_code failed) mutable {
       if (*over || failed == asio::error::operation_aborted) return;
       char byte = 0;
@@ -29,12 +29,12 @@ class Watch {
     socket.async_wait(asio::ip::tcp::socket::wait_read,
                       asio::bind_cancellation_slot(signal_.slot(), std::move(seen)));
   }
-  ~Watch() {
+  ~DisconnectWatch() {
     *over_ = true;
     signal_.emit(asio::cancellation_type::all);
   }
-  Watch(const Watch&) = delete;
-  Watch& operator=(const Watch&) = delete;
+  DisconnectWatch(const DisconnectWatch&) = delete;
+  DisconnectWatch& operator=(const DisconnectWatch&) = delete;
 
  private:
   asio::cancellation_signal signal_;

@@ -91,7 +91,7 @@ Shape shape_of(const json::object& object, const std::string& what) {
 }
 
 /// The bytes behind the JSON that no input has taken yet.
-struct Rest {
+struct UnreadBytes {
   std::shared_ptr<void> block;
   std::span<std::byte> bytes;
 
@@ -103,7 +103,7 @@ struct Rest {
 };
 
 WireTensor parse_input(const Document& document, const json::value& value, std::size_t at,
-                       Rest& rest) {
+                       UnreadBytes& rest) {
   const auto& object = object_of(value, "input " + std::to_string(at));
   WireTensor tensor;
   tensor.name = text_of(object, "name", "input " + std::to_string(at));
@@ -163,23 +163,6 @@ void parse_parameters(const json::object& root, InferRequest& request) {
   }
 }
 
-}  // namespace
-
-std::string describe(WireType type, const Shape& shape) {
-  return std::string(to_string(type)) + " " + polychron::to_string(shape);
-}
-
-std::size_t wire_size(const WireTensor& tensor) {
-  const auto count = element_count(tensor.shape);
-  const auto size = byte_size(tensor.type);
-  if (!count || *count > max_tensor_byte_length / std::max<std::size_t>(size, 1))
-    bad("tensor '" + printable(tensor.name) + "': " + describe(tensor.type, tensor.shape) +
-        " is too large");
-  return *count * size;
-}
-
-namespace {
-
 std::string_view json_of(const Body& body, std::optional<std::size_t> json_length) {
   const auto* text = reinterpret_cast<const char*>(body.bytes.data());
   return {text, std::min(json_length.value_or(body.bytes.size()), body.bytes.size())};
@@ -215,7 +198,7 @@ InferRequest parse_infer(const Body& body, std::optional<std::size_t> json_lengt
   parse_parameters(root, request);
   const auto* inputs = list_of(root, "inputs");
   if (!inputs) bad("request: expected an array 'inputs'");
-  Rest rest{body.block, body.bytes.subspan(text.size())};
+  UnreadBytes rest{body.block, body.bytes.subspan(text.size())};
   for (const auto& each : *inputs)
     request.inputs.push_back(parse_input(document, each, request.inputs.size(), rest));
   if (!rest.bytes.empty())

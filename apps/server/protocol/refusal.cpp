@@ -77,18 +77,31 @@ Refusal too_large(std::string_view what, std::uint64_t size, std::uint64_t most)
           std::string(what) + " has " + describe_bytes(size) + ", at most " + describe_bytes(most)};
 }
 
-Refusal current_refusal() {
+namespace {
+
+Refusal named(const Refusal& refusal, std::string_view label) {
+  if (label.empty() || refusal.message().find(label) != std::string::npos) return refusal;
+  return {refusal.status(), std::string(label) + ": " + refusal.message(), refusal.retry_after_s()};
+}
+
+}  // namespace
+
+Refusal current_refusal(std::string_view label, bool of_request) noexcept try {
   try {
     throw;
   } catch (const Refusal& refusal) {
     return refusal;
   } catch (const Error& error) {
-    return refusal_of(error);
+    return named(refusal_of(error, of_request), label);
   } catch (const std::bad_alloc&) {
-    return {Status::unavailable, "out of memory", 1};
+    return named({Status::unavailable, "out of memory", 1}, label);
   } catch (const std::exception& error) {
-    return {Status::internal, error.what()};
+    return named({Status::internal, error.what()}, label);
+  } catch (...) {  // of code
+    return named({Status::internal, "an exception without a text"}, label);
   }
+} catch (const std::bad_alloc&) {
+  return {Status::unavailable, "out of memory", 1};  // short enough to need none
 }
 
 namespace {

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 
 namespace polychron::server {
 
@@ -57,8 +58,20 @@ Refusal refusal_of(const Error& error, bool of_request = false);
 /// "the body has 2.0 MiB, at most 1.0 MiB".
 Refusal too_large(std::string_view what, std::uint64_t size, std::uint64_t most);
 
-/// The exception that is being handled, as a refusal. Call it in a catch clause.
-Refusal current_refusal();
+/// The exception that is being handled, as a refusal. Call it in a catch clause. A Refusal names
+/// its object; the text of any other exception gets `label` in front, unless it has it.
+Refusal current_refusal(std::string_view label = {}, bool of_request = false) noexcept;
+
+/// A value, or the refusal that came instead.
+template <class T>
+struct Refusable : std::variant<T, Refusal> {
+  using std::variant<T, Refusal>::variant;
+  /// Throws the refusal.
+  T& value() {
+    if (const auto* refusal = std::get_if<Refusal>(this)) throw Refusal(*refusal);
+    return std::get<T>(*this);
+  }
+};
 
 bool is_utf8(std::string_view text);
 

@@ -166,6 +166,35 @@ BOOST_AUTO_TEST_CASE(a_failed_run_fails_all_of_its_batch) {
   BOOST_TEST((status_of(std::move(b)) == Status::internal));
 }
 
+BOOST_AUTO_TEST_CASE(broken_invariants_end_requests_alone) {
+  Bench bench;
+  auto first = bench.add({1, 2}), a = bench.add({3, 4}), b = bench.add({5, 6});
+  bench.echo(1);
+  auto [batch, done] = std::move(bench.running.front());
+  const auto broken = [](const std::string& what) {
+    return [what](const Error& error) {
+      BOOST_TEST(error.message() == "a broken invariant, please report it: " + what);
+      return error.kind() == ErrorKind::internal;
+    };
+  };
+  // Room for one of the two.
+  BOOST_CHECK_EXCEPTION(joined(batch, 1, ""), Error,
+                        broken("a batch has as many rows as its members"));
+  batch.front().request.inputs.front().bytes = Buffer::copy_of(Values({7}));
+  BOOST_CHECK_EXCEPTION(joined(batch, 2, ""), Error,
+                        broken("a member's input has the rows of the member"));
+  BatchMember wrong;
+  wrong.rows = 0;
+  BOOST_CHECK_EXCEPTION(bench.batcher->add(std::move(wrong)), Error,
+                        broken("a member of a batch has 1 to max_batch rows"));
+  done();
+  std::vector<WireTensor> whole;
+  whole.push_back({"x", WireType::fp32, {1, 2}, Buffer(8)});
+  settle(std::move(batch), EngineAnswer{std::move(whole)}, 1);
+  BOOST_TEST(values_of(std::move(a)).size() == 2U);
+  BOOST_TEST((status_of(std::move(b)) == Status::internal));
+}
+
 BOOST_AUTO_TEST_CASE(a_batch_without_memory_frees_its_lane) {
   Bench bench;
   bench.without_memory = true;
@@ -240,12 +269,12 @@ BOOST_AUTO_TEST_CASE(every_client_gets_its_own_rows) {
   rig.folder.write("copy/config.json", R"({"max_batch": 16, "batch_window_us": 1000})");
   rig.look();
   const auto model = rig.model("copy");
-  BOOST_TEST(model->engine().shapes().builds == 5U);  // 1, 2, 4, 8 and 16 rows
+  BOOST_TEST(model->engine().graphs().builds == 5U);  // 1, 2, 4, 8 and 16 rows
   const auto seed = std::random_device()();
   std::mt19937 random(seed);
   std::list<Client> clients;
   for (int i = 0; i < 8; ++i) clients.emplace_back(rig.port());
-  for (int rounds = 0; rounds < 20 || model->metrics()->joined->Value() == 0; ++rounds) {
+  for (int rounds = 0; rounds < 20 || model->metrics()->joined.Value() == 0; ++rounds) {
     std::vector<std::string> expected;
     for (auto& client : clients) {
       const auto rows = 1 + random() % 6;

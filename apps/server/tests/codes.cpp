@@ -77,7 +77,7 @@ class Upper final : public Engine {
 struct CodeRig {
   explicit CodeRig(const std::string& config = R"({"code": "upper"})") {
     rig = std::make_unique<Rig>(std::vector<std::string>{"copy_fp32"}, [this](auto& options) {
-      options.codes["upper"] = [this](const EngineOrigin&, const EngineHost&) {
+      options.engines["upper"] = [this](const EngineOrigin&, const EngineHost&) {
         return std::make_shared<Upper>(desk);
       };
     });
@@ -316,7 +316,7 @@ BOOST_AUTO_TEST_CASE(the_end_waits_for_code_whose_request_has_timed_out) {
   std::atomic<bool> answered{false};
   {
     Rig rig({}, [&](auto& options) {
-      options.codes["late"] = [&](const EngineOrigin&, const EngineHost& host) {
+      options.engines["late"] = [&](const EngineOrigin&, const EngineHost& host) {
         return std::make_shared<Late>(host.runtime, host.loop, answered);
       };
     });

@@ -49,7 +49,7 @@ BOOST_AUTO_TEST_CASE(clients_that_stop_sending_lock_nobody_out) {
   // The first one with a body was told why.
   BOOST_TEST(attackers.front().receive().value().status == 503);
   attackers.clear();
-  until([&] { return rig.app->service().metrics.connections().Value() == 0; });
+  until([&] { return rig.app->service().metrics.connections.Value() == 0; });
   BOOST_TEST(rig.app->service().budget.used() == 0U);
 }
 
@@ -66,7 +66,7 @@ BOOST_AUTO_TEST_CASE(an_address_ends_its_own_connections) {
     if (i % 3 == 0) attackers.emplace_back(rig.port(), "127.0.0.3").get(live);
   }
   for (auto& victim : victims) BOOST_TEST(victim.get(live).status == 200);
-  BOOST_TEST(rig.app->service().metrics.connections().Value() <= 40);
+  BOOST_TEST(rig.app->service().metrics.connections.Value() <= 40);
 }
 
 BOOST_AUTO_TEST_CASE(health_checks_have_a_reserve) {
@@ -74,7 +74,7 @@ BOOST_AUTO_TEST_CASE(health_checks_have_a_reserve) {
   Rig rig({"simple"}, [&](auto& options) {
     options.http.connections = 16;  // of which one runs nothing
     options.io_threads = 1;
-    options.codes["holds"] = [&](const EngineOrigin&, const EngineHost&) {
+    options.engines["holds"] = [&](const EngineOrigin&, const EngineHost&) {
       return std::make_shared<Holding>(held_requests);
     };
   });

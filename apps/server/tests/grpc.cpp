@@ -37,7 +37,7 @@ struct GrpcRig {
               options.grpc_port = 0;
               options.service.body_budget = 1 << 20;
               options.service.repository_interface = true;
-              options.codes["echo"] = [](const EngineOrigin&, const EngineHost&) {
+              options.engines["echo"] = [](const EngineOrigin&, const EngineHost&) {
                 return std::make_shared<Echo>();
               };
             }),

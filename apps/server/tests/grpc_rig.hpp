@@ -21,7 +21,7 @@ struct GrpcServer {
       : rig({"simple", "copy_fp32"}, [&](auto& options) {
           options.grpc = true;
           options.grpc_port = 0;
-          options.codes["holds"] = [&](const EngineOrigin&, const EngineHost&) {
+          options.engines["holds"] = [&](const EngineOrigin&, const EngineHost&) {
             return std::make_shared<Holding>(requests);
           };
           if (change) change(options);
@@ -41,7 +41,7 @@ struct GrpcServer {
   }
   std::uint16_t port() const { return rig.app->grpc_port(); }
   std::uint64_t held() const { return rig.app->service().budget.used(); }
-  double connections() const { return rig.app->service().metrics.connections().Value(); }
+  double connections() const { return rig.app->service().metrics.connections.Value(); }
   void check_serves() const {
     FrameClient client(port());
     BOOST_TEST(client.call(1, live_method).answer == message_text("\b\1"));

@@ -117,7 +117,7 @@ BOOST_AUTO_TEST_CASE(clients_that_stop_in_the_middle) {
       client.reset();
   }
   check_serves(rig);
-  until([&] { return rig.app->service().metrics.connections().Value() <= 1; });
+  until([&] { return rig.app->service().metrics.connections.Value() <= 1; });
 }
 
 BOOST_AUTO_TEST_CASE(slow_clients_are_told_or_dropped) {
@@ -149,8 +149,8 @@ BOOST_AUTO_TEST_CASE(a_request_that_has_come_keeps_its_connection) {
   Rig rig({}, [&](auto& options) {
     options.io_threads = 1;
     options.http.connections = 1;
-    options.codes["none"] = [&](const EngineOrigin&,
-                                const EngineHost& host) -> std::shared_ptr<Engine> {
+    options.engines["none"] = [&](const EngineOrigin&,
+                                  const EngineHost& host) -> std::shared_ptr<Engine> {
       loop = host.loop;
       throw Error(ErrorKind::not_supported, "it is here for the loop alone");
     };

@@ -121,7 +121,7 @@ BOOST_AUTO_TEST_CASE(a_body_in_chunks_that_stops_is_told) {
 BOOST_AUTO_TEST_CASE(the_budget_counts_to_the_byte) {
   Budget budget(100);
   {
-    Share first(budget), second(budget);
+    BudgetShare first(budget), second(budget);
     first.set(60);
     BOOST_CHECK_NO_THROW(budget.refuse_beyond(40));
     BOOST_CHECK_THROW(budget.refuse_beyond(41), Refusal);

@@ -58,7 +58,7 @@ BOOST_AUTO_TEST_CASE(a_burst_of_short_requests_is_no_overload) {
   };
   const auto engine = std::make_shared<Holder>();
   Rig rig({}, [&](auto& options) {
-    options.codes["holds"] = [&](const auto&, const auto&) { return engine; };
+    options.engines["holds"] = [&](const auto&, const auto&) { return engine; };
   });
   rig.folder.write("m/config.json", R"({"code": "holds", "in_flight": 4})");
   rig.look();

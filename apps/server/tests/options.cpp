@@ -2,6 +2,9 @@
 #include "options.hpp"
 
 #include <boost/test/unit_test.hpp>
+#include <regex>
+#include <set>
+#include <sstream>
 
 #include "rig.hpp"
 
@@ -82,6 +85,82 @@ BOOST_AUTO_TEST_CASE(a_models_file) {
              "'m.json': 'lane': no such field, or a value of the wrong type");
   BOOST_TEST(error_of_config("[]").starts_with("'m.json': expected an object"));
   BOOST_TEST(error_of_config("{").starts_with("'m.json': not JSON"));
+}
+
+BOOST_AUTO_TEST_CASE(numbers_of_models_have_one_table) {
+  for (const auto& option : model_options()) {
+    const std::string name(option.name), flag = "--" + option.flag();
+    BOOST_TEST_CONTEXT(name) {
+      const auto in_file = [&](std::uint64_t n) {
+        return "{\"" + name + "\":" + std::to_string(n) + "}";
+      };
+      BOOST_TEST(option.get({}) >= option.least);
+      BOOST_TEST(option.get({}) <= option.most);
+      BOOST_TEST(option.get(parse_options({"m", flag, std::to_string(option.most)}).model) ==
+                 option.most);
+      BOOST_TEST(option.get(parse_config(in_file(option.most), {}, "'m'")) == option.most);
+      BOOST_TEST(error_of({"m", flag, std::to_string(option.most + 1)}).find("expected") !=
+                 std::string::npos);
+      BOOST_TEST(error_of_config(in_file(option.most + 1)).find("expected") != std::string::npos);
+      if (option.least == 0) continue;
+      BOOST_TEST(error_of({"m", flag, std::to_string(option.least - 1)}).find("expected") !=
+                 std::string::npos);
+      BOOST_TEST(error_of_config(in_file(option.least - 1)).find("expected") != std::string::npos);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(the_document_of_a_model_has_its_numbers) {
+  Rig rig({}, [](auto& options) { options.model.timeout = std::chrono::milliseconds(321); });
+  rig.folder.add("simple");
+  rig.folder.write("simple.json", R"({"in_flight":77})");
+  rig.look();
+  const auto text = rig.client().get("/v2/models/simple/config").body;
+  const auto& config = rig.model("simple")->config();
+  BOOST_TEST(config.in_flight == 77U);
+  BOOST_TEST(config.timeout.count() == 321);
+  for (const auto& option : model_options())
+    BOOST_TEST(text.find("\"" + std::string(option.name) +
+                         "\":" + std::to_string(option.get(config))) != std::string::npos,
+               option.name << " in " << text);
+}
+
+BOOST_AUTO_TEST_CASE(the_page_has_all_options) {
+  const auto page = text_of_file(std::string(SERVER_TEST_FILES) + "/../../docs/serving.md");
+  const auto plain = std::regex_replace(page, std::regex(R"(\[([^\]]*)\]\([^)]*\))"), "$1");
+  for (const auto& option : model_options()) {
+    const auto line = "| `" + std::string(option.name) + "` | `--" + option.flag() + "` (" +
+                      option.default_text() + ") | " + std::string(option.help) + " |\n";
+    BOOST_TEST(plain.find(line) != std::string::npos, "docs/serving.md has no line " << line);
+  }
+  const std::regex flag("--[a-z][a-z-]*");
+  const auto flags_of = [&](const std::string& text) {
+    return std::set<std::string>(std::sregex_token_iterator(text.begin(), text.end(), flag), {});
+  };
+  auto shown = flags_of(page.substr(page.find("Fields of a model's file"), 2000));
+  shown.merge(flags_of(page.substr(page.find("## All options"))));
+  const auto help = help_text();
+  for (const auto& each : flags_of(help))
+    BOOST_TEST((shown.contains(each) || each == "--version"), "docs/serving.md lacks " << each);
+  for (const auto& each : shown)
+    BOOST_TEST(help.find(each) != std::string::npos, "--help lacks " << each);
+}
+
+BOOST_AUTO_TEST_CASE(the_page_has_all_metrics) {
+  const Rig rig({"simple"});
+  rig.client().post("/v2/models/simple/infer", simple_request());
+  const std::regex metric("polychron_[a-z_]+");
+  const auto metrics_in = [&](const std::string& text) {
+    return std::set<std::string>(std::sregex_token_iterator(text.begin(), text.end(), metric), {});
+  };
+  std::set<std::string> served;
+  std::istringstream lines(rig.app->service().metrics.text());
+  for (std::string line; std::getline(lines, line);)
+    if (line.starts_with("# TYPE ")) served.merge(metrics_in(line));
+  auto page = text_of_file(std::string(SERVER_TEST_FILES) + "/../../docs/serving.md");
+  page.erase(0, page.find("| metric | labels |"));
+  const auto shown = metrics_in(page.substr(0, page.find("\n\n")));
+  BOOST_TEST(served == shown, boost::test_tools::per_element());
 }
 
 BOOST_AUTO_TEST_CASE(a_port_in_use) {

@@ -24,7 +24,7 @@ std::string status_of(const Rig& rig, const std::string& target) {
 
 /// A repository without a server. The test's calls are its clock.
 struct Alone {
-  explicit Alone(const Codes& codes = {}) {
+  explicit Alone(const EngineMakers& codes = {}) {
     Repository::Options options{folder.path(), {}, codes, std::chrono::milliseconds(0), {}};
     options.log = [this](const std::string& line) { lines.push_back(line); };
     repository.emplace(
@@ -281,7 +281,7 @@ BOOST_AUTO_TEST_CASE(a_load_that_succeeds_at_last_is_not_repeated) {
     Signature signature_;
   };
   int tries = 0;
-  Codes codes;
+  EngineMakers codes;
   codes["third"] = [&](const EngineOrigin&, const EngineHost&) -> std::shared_ptr<Engine> {
     if (++tries < 3) throw std::bad_alloc();
     return std::make_shared<Nothing>();
@@ -302,7 +302,7 @@ BOOST_AUTO_TEST_CASE(a_load_that_succeeds_at_last_is_not_repeated) {
 BOOST_AUTO_TEST_CASE(a_failed_load_is_tried_again) {
   int tries = 0;
   bool fails = true;
-  Codes codes;
+  EngineMakers codes;
   codes["fails"] = [&](const EngineOrigin&, const EngineHost&) -> std::shared_ptr<Engine> {
     ++tries;
     if (fails) throw std::bad_alloc();

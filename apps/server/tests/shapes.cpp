@@ -31,7 +31,7 @@ BOOST_AUTO_TEST_CASE(many_shapes_few_graphs) {
       const auto response = copy(client, n);
       BOOST_TEST(response.body.find("\"data\":" + counted(n)) != std::string::npos);
     }
-  const auto counts = rig.model("copy_fp32")->engine().shapes();
+  const auto counts = rig.model("copy_fp32")->engine().graphs();
   BOOST_TEST(counts.kept == 4U);
   BOOST_TEST(counts.builds == 40U);
   BOOST_TEST(rig.model("copy_fp32")->engine().contexts().front().stats().graphs <= 5U);
@@ -44,7 +44,7 @@ BOOST_AUTO_TEST_CASE(a_shape_is_built_once) {
     clients.emplace_back(rig.port())
         .send(post_text("/v2/models/copy_fp32/infer", copy_request("FP32", counted(3), 3)));
   for (auto& client : clients) BOOST_TEST(client.receive().value().status == 200);
-  BOOST_TEST(rig.model("copy_fp32")->engine().shapes().builds == 1U);
+  BOOST_TEST(rig.model("copy_fp32")->engine().graphs().builds == 1U);
 }
 
 BOOST_AUTO_TEST_CASE(sizes_have_limits) {
@@ -53,7 +53,7 @@ BOOST_AUTO_TEST_CASE(sizes_have_limits) {
   rig.folder.write("copy_fp32.json", R"({"sizes":{"n":[2,4]},"warm":[{"n":2}]})");
   rig.look();
   Client client(rig.port());
-  BOOST_TEST(rig.model("copy_fp32")->engine().shapes().builds == 1U);
+  BOOST_TEST(rig.model("copy_fp32")->engine().graphs().builds == 1U);
   BOOST_TEST(copy(client, 4).status == 200);
   const auto refused = copy(client, 5);
   BOOST_TEST(refused.status == 400);
@@ -82,9 +82,9 @@ BOOST_AUTO_TEST_CASE(memory_for_one_more_shape_comes_from_the_others) {
   BOOST_TEST(too_large.status == 400);
   BOOST_TEST(too_large.body.find("memory_limit is 4 MiB") != std::string::npos, too_large.body);
   // Its refusal takes no memory from the others.
-  const auto builds = rig.model("wide")->engine().shapes().builds;
+  const auto builds = rig.model("wide")->engine().graphs().builds;
   BOOST_TEST(run(800).status == 200);
-  BOOST_TEST(rig.model("wide")->engine().shapes().builds == builds);
+  BOOST_TEST(rig.model("wide")->engine().graphs().builds == builds);
 }
 
 BOOST_AUTO_TEST_CASE(weights_that_shapes_share_count_once) {
@@ -99,7 +99,7 @@ BOOST_AUTO_TEST_CASE(weights_that_shapes_share_count_once) {
                           std::to_string(rows) + R"(,256],"data":)" + counted(rows * 256) + "}]}");
       BOOST_TEST(response.status == 200, response.body.substr(0, 300));
     }
-  BOOST_TEST(rig.model("weights")->engine().shapes().builds == 4U);
+  BOOST_TEST(rig.model("weights")->engine().graphs().builds == 4U);
 }
 
 BOOST_AUTO_TEST_CASE(a_shape_that_the_model_refuses) {
