@@ -89,6 +89,7 @@ BOOST_AUTO_TEST_CASE(a_limit_of_that_is_enough_and_a_byte_less_is_not) {
 
 // A lane has as much as the largest that it ran lately.
 BOOST_AUTO_TEST_CASE(graphs_of_a_lane_share_their_arena) {
+  if (needs_the_processor("an instance has its own")) return;
   const auto chain = [](const Context& context, std::uint32_t size) {
     GraphBuilder builder(context);
     const auto x = builder.input("x", {DataType::float32, {size, size}});
