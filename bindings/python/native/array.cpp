@@ -1,7 +1,7 @@
 #include "array.hpp"
 
 #include <array>
-#include <cstring>
+#include <atomic>
 
 #include "errors.hpp"
 
@@ -50,6 +50,9 @@ const Numpy& numpy() {
   }();
   return *own;
 }
+
+/// For tests: the bytes of inputs that were copied, instead of lent.
+std::atomic<std::uint64_t> copied_bytes{0};
 
 int get_buffer(PyObject* self, Py_buffer* view, int flags) {
   auto& memory = *nb::inst_ptr<Memory>(self);
@@ -115,6 +118,7 @@ void View::check(const OperandDescriptor& expected, const std::string& what) con
 }
 
 Buffer View::copied() const {
+  copied_bytes += bytes().size();
   if (bytes().size() <= page) return Buffer::copy_of(bytes());
   return without_gil([this] { return Buffer::copy_of(bytes()); });
 }
@@ -157,6 +161,7 @@ void bind_arrays(nb::module_& module) {
   static PyType_Slot slots[] = {{Py_bf_getbuffer, reinterpret_cast<void*>(get_buffer)},
                                 {Py_bf_releasebuffer, reinterpret_cast<void*>(release_buffer)},
                                 {0, nullptr}};
+  module.def("copied_bytes", [] { return copied_bytes.load(); });
   nb::class_<Memory>(module, "Memory", nb::type_slots(slots))
       .def("revoked", &Memory::revoked)
       .def("release", &Memory::release);

@@ -4,6 +4,7 @@
 #include <string>
 
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
 
 #include <polychron/error.hpp>
 

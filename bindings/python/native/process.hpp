@@ -4,6 +4,7 @@
 #include <functional>
 
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
 
 #include <polychron/polychron.hpp>
 

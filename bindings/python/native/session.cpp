@@ -1,7 +1,6 @@
 // ONNX models of any shape: a run takes the session of its inputs' shapes.
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
-#include <nanobind/stl/string.h>
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
@@ -90,9 +89,9 @@ class Sessions {
   }
 
   /// Lends the inputs' memory to the run, and waits.
-  nb::object run(const nb::dict& inputs, const std::vector<std::string>& outputs,
-                 const std::string& label, std::optional<double> timeout) {
-    return start(inputs, outputs, label, timeout, true)->waited();
+  nb::dict run(const nb::dict& inputs, const std::vector<std::string>& outputs,
+               const std::string& label, std::optional<double> timeout) {
+    return nb::borrow<nb::dict>(start(inputs, outputs, label, timeout, true)->waited());
   }
   /// Copies the inputs: the caller may change them before the reply is there.
   std::unique_ptr<Pending> start_run(const nb::dict& inputs,

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import onnx
 import pytest
 from onnx import TensorProto, helper
@@ -17,6 +18,10 @@ from polychron import MLContext, ml
 def context() -> Iterator[MLContext]:
     with ml.create_context(label="test").result() as made:
         yield made
+
+
+def f32(values: Any) -> Any:
+    return np.array(values, np.float32)
 
 
 class Models:
@@ -33,7 +38,7 @@ class Models:
         return str(path)
 
     def path(self, name: str) -> str:
-        free = ["rows", 3]
+        free: list[str | int | None] = ["rows", 3]
         value = helper.make_tensor_value_info
         if name == "add":
             nodes = [helper.make_node("Add", ["x", "y"], ["z"])]

@@ -39,4 +39,31 @@ from ._webnn import (
 
 atexit.register(_native.close)
 
-__all__ = [name for name in dir() if not name.startswith("_") and name != "atexit"]
+__all__ = [
+    "AbortError",
+    "ArgumentError",
+    "ContextLostError",
+    "DataError",
+    "DataType",
+    "Error",
+    "GraphInvalidError",
+    "InternalError",
+    "InvalidStateError",
+    "LostInfo",
+    "ML",
+    "ml",
+    "MLContext",
+    "MLGraph",
+    "MLGraphBuilder",
+    "MLOperand",
+    "MLTensor",
+    "MLTensorLease",
+    "NotSupportedError",
+    "OperationError",
+    "OutOfMemoryError",
+    "QuotaExceededError",
+    "Reply",
+    "Session",
+    "TimeoutError",
+    "Value",
+]

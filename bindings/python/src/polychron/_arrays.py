@@ -50,10 +50,11 @@ def plain(value: object, what: str) -> object:
 
 def with_plain(call: Callable[[Any], T], value: object, what: str) -> T:
     """`call(value)`, with another array if it cannot take this one."""
-    try:
-        return call(value)
-    except Unusual:
-        pass
+    if value is not None:
+        try:
+            return call(value)
+        except Unusual:
+            pass
     return call(plain(value, what))
 
 

@@ -100,11 +100,12 @@ class Session(Closing):
         `outputs` are the wanted ones; without names all. `timeout` is in seconds: the run is
         skipped if it has not started by then. Releases the GIL while it waits.
         """
+        given = inputs if isinstance(inputs, dict) else dict(inputs)
         try:
-            return self._own.run(inputs, outputs, label, timeout)  # type: ignore[no-any-return]
+            return self._own.run(given, outputs, label, timeout)
         except Unusual:
             pass
-        return self._own.run(self._plain(inputs), outputs, label, timeout)  # type: ignore[no-any-return]
+        return self._own.run(self._plain(given), outputs, label, timeout)
 
     def run_async(
         self,
@@ -118,10 +119,11 @@ class Session(Closing):
 
         Cancelling the task that awaits the reply skips the run if it has not started.
         """
+        given = inputs if isinstance(inputs, dict) else dict(inputs)
         try:
-            pending = self._own.start_run(inputs, outputs, label, timeout)
+            pending = self._own.start_run(given, outputs, label, timeout)
         except Unusual:
-            pending = self._own.start_run(self._plain(inputs), outputs, label, timeout)
+            pending = self._own.start_run(self._plain(given), outputs, label, timeout)
         return Reply(pending, lambda done: done)
 
     def destroy(self) -> None:

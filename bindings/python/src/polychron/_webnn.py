@@ -113,14 +113,17 @@ class MLTensorLease(Closing):
     def __init__(self, own: Any, tensor: MLTensor) -> None:
         self._own = own
         self._tensor = tensor
-        codes = {"float32": "f", "float16": "e", "int32": "i", "uint32": "I", "int64": "q",
-                 "uint64": "Q", "int8": "b"}
-        #: A writable memoryview of the elements.
-        self.view = memoryview(own)
-        if tensor.data_type in codes:
-            code = codes[tensor.data_type]
-            with self.view as flat:
-                self.view = flat.cast(code, tensor.shape) if tensor.shape else flat.cast(code)  # type: ignore[call-overload]
+        #: A writable memoryview of the elements; of bytes, if two elements are in one.
+        self.view = self._new_view()
+
+    def _new_view(self) -> memoryview:
+        code = {"float32": "f", "float16": "e", "int32": "i", "uint32": "I", "int64": "q",
+                "uint64": "Q", "int8": "b", "uint8": "B"}.get(self._tensor.data_type)
+        flat = memoryview(self._own)
+        if code is None:
+            return flat
+        with flat:
+            return flat.cast(code, list(self._tensor.shape))  # type: ignore[call-overload,no-any-return]
 
     def __dlpack__(self, **options: Any) -> Any:
         """The memory as a DLPack capsule. release() waits for its end: see there."""
@@ -143,6 +146,7 @@ class MLTensorLease(Closing):
         """
         self.view.release()
         if not self._own.release():
+            self.view = self._new_view()
             raise BufferError("the lease is still in use: drop the arrays made from it first")
 
     def destroy(self) -> None:
@@ -280,9 +284,10 @@ class MLGraphBuilder(Operators):
         if data_type is None or shape is None:
             import numpy
 
-            array = data if hasattr(data, "dtype") else numpy.asarray(data)
+            array: Any = data if hasattr(data, "dtype") else numpy.asarray(data)
             data_type = data_type or array.dtype.name
             shape = array.shape if shape is None else shape
+            data = array
         call = lambda array: self._own.constant(data_type, shape, array)
         return MLOperand(with_plain(call, data, "constant"))
 
