@@ -57,8 +57,8 @@ std::atomic<std::uint64_t> copied_bytes{0};
 int get_buffer(PyObject* self, Py_buffer* view, int flags) {
   auto& memory = *nb::inst_ptr<Memory>(self);
   const auto bytes = memory.bytes();
-  const int done = PyBuffer_FillInfo(view, self, bytes.data(),
-                                     static_cast<Py_ssize_t>(bytes.size()), 0, flags);
+  const int done =
+      PyBuffer_FillInfo(view, self, bytes.data(), static_cast<Py_ssize_t>(bytes.size()), 0, flags);
   if (done == 0) memory.take();
   return done;
 }
@@ -125,14 +125,14 @@ Buffer View::copied() const {
 
 Buffer View::lent() && {
   const auto own = bytes();
-  if (reinterpret_cast<std::uintptr_t>(own.data()) % static_cast<std::size_t>(view_->itemsize) != 0 ||
+  if (reinterpret_cast<std::uintptr_t>(own.data()) % static_cast<std::size_t>(view_->itemsize) !=
+          0 ||
       own.empty())
     return copied();
   // The device only reads inputs.
   auto* const data = const_cast<std::byte*>(own.data());
   auto* const kept = view_.get();
-  auto buffer =
-      Buffer::adopt(data, own.size(), [kept](std::byte*, std::size_t) { let_go(kept); });
+  auto buffer = Buffer::adopt(data, own.size(), [kept](std::byte*, std::size_t) { let_go(kept); });
   view_.release();
   return buffer;
 }
@@ -147,7 +147,8 @@ nb::object array_of(Buffer bytes, const OperandDescriptor& descriptor, bool flag
                     PyLong_FromSize_t(packed ? bytes.size() : descriptor.shape[i]));
   const auto& type =
       flags ? own.boolean : own.types[static_cast<std::size_t>(descriptor.data_type)];
-  return own.array(shape, type, nb::cast(new Memory(std::move(bytes)), nb::rv_policy::take_ownership));
+  return own.array(shape, type,
+                   nb::cast(new Memory(std::move(bytes)), nb::rv_policy::take_ownership));
 }
 
 bool Memory::release() {

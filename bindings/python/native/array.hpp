@@ -26,7 +26,7 @@ class View {
   /// "float64 [2, 3]"
   std::string text() const;
   std::span<const std::byte> bytes() const noexcept;
-  /// Throws type_error unless it has that type, and that shape or one dimension of as many elements.
+  /// Throws type_error unless it has that type, and that shape or one dimension.
   void check(const polychron::OperandDescriptor& expected, const std::string& what) const;
 
   /// A copy of the bytes.

@@ -38,13 +38,16 @@ void read(nb::handle value, std::vector<T>& field) {
 }
 
 template <class T>
-void read(nb::handle value, std::optional<T>& field) { read(value, field.emplace()); }
+void read(nb::handle value, std::optional<T>& field) {
+  read(value, field.emplace());
+}
 
 template <class T>
-std::string words_of(const T& /*field*/) { return {}; }
+std::string words_of(const T& /*field*/) {
+  return {};
+}
 template <class E>
-requires std::is_enum_v<E>
-std::string words_of(const E& /*field*/) {
+requires std::is_enum_v<E> std::string words_of(const E& /*field*/) {
   std::string words = ": one of";
   for (const auto word : spellings<E>) words += " '" + std::string(word) + "'";
   return words;

@@ -50,8 +50,6 @@ nb::object exception_of(const Error& error) {
 
 void translate_errors() { nb::register_exception_translator(translate); }
 
-void refuse(const std::string& message) {
-  throw Error(polychron::ErrorKind::type_error, message);
-}
+void refuse(const std::string& message) { throw Error(polychron::ErrorKind::type_error, message); }
 
 }  // namespace binding

@@ -13,7 +13,7 @@ namespace binding {
 
 using Clock = std::chrono::steady_clock;
 
-// -- the waker -------------------------------------------------------------------------------------
+// -- the waker ------------------------------------------------------------------------------------
 
 Waker::Waker() : descriptor_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {
   if (descriptor_ < 0)
@@ -39,7 +39,7 @@ std::vector<std::uint64_t> Waker::take() {
   return std::exchange(due_, {});
 }
 
-// -- the shared state ------------------------------------------------------------------------------
+// -- the shared state -----------------------------------------------------------------------------
 
 void Settling::check() const {
   if (made_ != generation()) throw polychron::Error(polychron::detail::forked_error());
@@ -82,7 +82,7 @@ void Settling::watch(std::shared_ptr<Waker> waker, std::uint64_t token) {
   token_ = token;
 }
 
-// -- the reply ---------------------------------------------------------------------------------------
+// -- the reply ------------------------------------------------------------------------------------
 
 bool Pending::ready() {
   if (settling_->settled()) return true;
@@ -97,8 +97,8 @@ bool Pending::wait(std::optional<double> seconds) {
   if (ready()) return true;
   auto latest = Clock::time_point::max();
   if (seconds)
-    latest = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(
-                                std::clamp(*seconds, 0.0, century)));
+    latest = Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                std::chrono::duration<double>(std::clamp(*seconds, 0.0, century)));
   while (true) {
     const auto until = std::min(latest, Clock::now() + slice);
     if (without_gil([&] { return settling_->wait_until(until); })) return true;

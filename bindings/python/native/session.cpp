@@ -57,8 +57,8 @@ nb::object arrays_of(const onnx::Session& session, NamedBuffers outputs) {
   for (auto& [name, bytes] : outputs) {
     const auto named = [&](const auto& each) { return each.name == name; };
     const auto info = std::ranges::find_if(declared, named);
-    const auto descriptor = std::ranges::find(session.outputs(), name,
-                                              [](const auto& each) { return each.first; });
+    const auto descriptor =
+        std::ranges::find(session.outputs(), name, [](const auto& each) { return each.first; });
     const bool flags = info != declared.end() && info->type == "bool";
     result[nb::cast(name)] = array_of(std::move(bytes), descriptor->second, flags);
   }
@@ -172,7 +172,8 @@ std::unique_ptr<Pending> Sessions::start(const nb::dict& given,
   const auto what = "run of '" + label_ + "'";
   if (!sessions_) throw Error(ErrorKind::invalid_state, what + ": the session is destroyed");
   for (const auto& name : outputs)
-    if (std::ranges::none_of(summary().outputs, [&](const auto& each) { return each.name == name; }))
+    if (std::ranges::none_of(summary().outputs,
+                             [&](const auto& each) { return each.name == name; }))
       refuse(what + ": output '" + name + "' is not known, the model has " +
              names_of(summary().outputs));
   auto views = views_of(given, what);
@@ -212,8 +213,7 @@ std::unique_ptr<Pending> Sessions::start(const nb::dict& given,
         }
       });
       return reply(
-          promise.future(),
-          [](Ran ran) { return arrays_of(ran.session, std::move(ran.outputs)); },
+          promise.future(), [](Ran ran) { return arrays_of(ran.session, std::move(ran.outputs)); },
           options.cancellation);
     }
     last_ = found.get();

@@ -29,8 +29,7 @@ std::vector<std::pair<std::string, T>> named(const nb::dict& given, const std::s
     const T* own = nullptr;
     if (!nb::try_cast(name, text)) refuse(what + ": names are of class str");
     if (!nb::try_cast(value, own) || own == nullptr)
-      refuse(what + ": '" + text + "' is of class " +
-             nb::inst_name(value).c_str());
+      refuse(what + ": '" + text + "' is of class " + nb::inst_name(value).c_str());
     result.emplace_back(std::move(text), *own);
   }
   return result;
@@ -54,14 +53,17 @@ std::unique_ptr<Pending> create_context(const std::string& label, bool accelerat
   if (power_preference == "high-performance")
     options.power_preference = PowerPreference::high_performance;
   else if (power_preference != "default" && power_preference != "low-power")
-    refuse("create_context: power_preference: expected 'default', 'high-performance' or "
-           "'low-power', got '" + power_preference + "'");
+    refuse(
+        "create_context: power_preference: expected 'default', 'high-performance' or "
+        "'low-power', got '" +
+        power_preference + "'");
   options.threads = threads;
   options.lanes = lanes;
   options.max_in_flight = max_in_flight.value_or(unlimited_in_flight);
   options.admission = AdmissionPolicy::fail;
   if (memory_limit) options.memory_limit = *memory_limit;
-  return reply(runtime().create_context(options), [](Context context) { return nb::cast(context); });
+  return reply(runtime().create_context(options),
+               [](Context context) { return nb::cast(context); });
 }
 
 nb::object as_object(Tensor tensor) { return nb::cast(std::move(tensor)); }
@@ -70,8 +72,9 @@ std::unique_ptr<Pending> create_tensor(Context& context, const std::string& type
                                        const nb::object& shape, bool readable, bool writable,
                                        const std::string& label) {
   const auto [data_type, sizes] = descriptor_of(type, shape, "create_tensor");
-  return reply(context.create_tensor(TensorDescriptor{{data_type, sizes}, readable, writable, label}),
-               as_object);
+  return reply(
+      context.create_tensor(TensorDescriptor{{data_type, sizes}, readable, writable, label}),
+      as_object);
 }
 
 std::unique_ptr<Pending> create_constant_tensor(Context& context, const std::string& type,
@@ -103,8 +106,8 @@ std::unique_ptr<Pending> export_tensor(Context& context, const Tensor& tensor) {
   });
 }
 
-void dispatch(Context& context, const Graph& graph, const nb::dict& inputs,
-              const nb::dict& outputs, const std::string& label, std::optional<double> timeout) {
+void dispatch(Context& context, const Graph& graph, const nb::dict& inputs, const nb::dict& outputs,
+              const std::string& label, std::optional<double> timeout) {
   DispatchOptions options;
   options.label = label;
   options.deadline = deadline(timeout);
@@ -167,7 +170,8 @@ std::vector<Operand> apply(GraphBuilder& builder, const std::string& name, const
 
 std::unique_ptr<Pending> build(GraphBuilder& builder, const nb::dict& outputs,
                                const std::string& label) {
-  return reply(builder.build(named<Operand>(outputs, "build"), {label}), [](Graph graph) { return nb::cast(graph); });
+  return reply(builder.build(named<Operand>(outputs, "build"), {label}),
+               [](Graph graph) { return nb::cast(graph); });
 }
 
 Operand constant(GraphBuilder& builder, const std::string& type, const nb::object& shape,
@@ -199,7 +203,8 @@ std::string object_text(const Tensor& tensor) {
 std::optional<std::chrono::steady_clock::time_point> deadline(std::optional<double> timeout) {
   if (!timeout) return std::nullopt;
   constexpr double century = 3e9;
-  if (!(*timeout >= 0)) refuse("timeout: expected seconds from now, got " + std::to_string(*timeout));
+  if (!(*timeout >= 0))
+    refuse("timeout: expected seconds from now, got " + std::to_string(*timeout));
   return std::chrono::steady_clock::now() +
          std::chrono::duration_cast<std::chrono::steady_clock::duration>(
              std::chrono::duration<double>(std::min(*timeout, century)));
