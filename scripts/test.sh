@@ -11,6 +11,7 @@
 #   fuzz      each fuzz target for a minute, a case each
 #   server    polychron-server, built against an installed Polychron, and real clients of its protocol
 #   node      the npm package webnn: addon, tests, the packed file
+#   python    the Python package: a wheel for each Python, its tests in fresh virtual environments
 #   nightly   all of these for hours: more schedules, an hour of each soak and of each fuzz target, packages and debian13
 #   packages  the Debian packages installed in a bare root, used and removed (check-packages.sh)
 #   debian13  the main job and the tests in a bare root of Debian 13 (check-debian13.sh)
@@ -133,6 +134,11 @@ test_node() {
   run node sh bindings/node/test.sh
 }
 
+test_python() {
+  set_up python && built scripts/consumer.sh python || return 0
+  run python sh scripts/test-python.sh
+}
+
 test_nightly() {
   export POLYCHRON_NIGHTLY=1
   seed=$(date +%s)
@@ -149,6 +155,7 @@ test_nightly() {
   test_server
   run server-soak one "$(clients_python)" apps/server/tests/soak.py build/server/bin/polychron-server apps/server/tests/models
   test_node
+  test_python
   test_asan ''
   search build/asan 50000
   run fuzz sh scripts/fuzz.sh 3600
@@ -160,14 +167,14 @@ test_nightly() {
 [ $# -gt 0 ] || set -- release
 for set_of_tests in "$@"; do
   case $set_of_tests in
-    lint | release | quick | tsan | asan | fuzz | server | node | nightly | packages | debian13) ;;
-    *) die "no such set: '$set_of_tests' (lint, release, quick, tsan, asan, fuzz, server, node, nightly, packages or debian13)" ;;
+    lint | release | quick | tsan | asan | fuzz | server | node | python | nightly | packages | debian13) ;;
+    *) die "no such set: '$set_of_tests' (lint, release, quick, tsan, asan, fuzz, server, node, python, nightly, packages or debian13)" ;;
   esac
 done
 sh scripts/setup.sh tests
 for set_of_tests in "$@"; do
   case $set_of_tests in
-    lint | release | quick | tsan | server | node | nightly) "test_$set_of_tests" ;;
+    lint | release | quick | tsan | server | node | python | nightly) "test_$set_of_tests" ;;
     asan) test_asan '|slow' ;;
     fuzz) run fuzz sh scripts/fuzz.sh ;;
     packages | debian13) run "$set_of_tests" sh "scripts/check-$set_of_tests.sh" ;;

@@ -1,0 +1,147 @@
+#include "process.hpp"
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include <condition_variable>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace binding {
+
+using polychron::Error;
+using polychron::ErrorKind;
+
+namespace {
+
+/// Runs tasks in order.
+class Worker {
+ public:
+  void post(std::function<void()> task) {
+    const std::lock_guard lock(mutex_);
+    if (closed_) return;
+    tasks_.push_back(std::move(task));
+    if (!thread_.joinable()) thread_ = std::thread([this] { work(); });
+    changed_.notify_one();
+  }
+  /// Waits for the running task, and drops all others.
+  void close() {
+    std::deque<std::function<void()>> dropped;
+    {
+      const std::lock_guard lock(mutex_);
+      closed_ = true;
+      dropped.swap(tasks_);
+      changed_.notify_one();
+    }
+    if (thread_.joinable()) thread_.join();
+  }
+
+ private:
+  void work() {
+    std::unique_lock lock(mutex_);
+    while (true) {
+      changed_.wait(lock, [this] { return closed_ || !tasks_.empty(); });
+      if (closed_) return;
+      auto task = std::move(tasks_.front());
+      tasks_.pop_front();
+      lock.unlock();
+      task();
+      task = nullptr;
+      lock.lock();
+    }
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<std::function<void()>> tasks_;
+  std::thread thread_;
+  bool closed_ = false;
+};
+
+/// Never destroyed: threads may use it until the process is gone. A forked child makes a new one.
+struct Process {
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::optional<polychron::Runtime> runtime;
+  std::shared_ptr<Worker> worker = std::make_shared<Worker>();
+  std::vector<Py_buffer*> unused;
+  std::optional<pthread_t> ending;  ///< the thread that ends the interpreter
+  std::size_t returning = 0;        ///< threads that are taking the GIL
+};
+
+unsigned forks = 0;
+Process* own = [] {
+  pthread_atfork(nullptr, nullptr, [] {
+    ++forks;
+    own = new Process;
+  });
+  return new Process;
+}();
+
+}  // namespace
+
+Released::~Released() {
+  bool ends = false;
+  {
+    const std::lock_guard lock(own->mutex);
+    ends = own->ending && pthread_equal(*own->ending, pthread_self()) == 0;
+    if (!ends) ++own->returning;
+  }
+  while (ends) pause();
+  PyEval_RestoreThread(state_);
+  const std::lock_guard lock(own->mutex);
+  if (--own->returning == 0) own->changed.notify_all();
+}
+
+polychron::Runtime& runtime() {
+  const std::lock_guard lock(own->mutex);
+  if (own->ending) throw Error(ErrorKind::invalid_state, "the interpreter is ending");
+  if (!own->runtime) own->runtime.emplace();
+  return *own->runtime;
+}
+
+std::function<void(std::function<void()>)> worker() {
+  return [worker = own->worker](std::function<void()> task) { worker->post(std::move(task)); };
+}
+
+void close() {
+  const Released released;
+  {
+    std::unique_lock lock(own->mutex);
+    own->ending = pthread_self();
+    own->changed.wait(lock, [] { return own->returning == 0; });
+  }
+  own->worker->close();
+  if (own->runtime) own->runtime->shutdown();
+}
+
+unsigned generation() noexcept { return forks; }
+
+void let_go(Py_buffer* view) noexcept {
+  const std::lock_guard lock(own->mutex);
+  try {
+    own->unused.push_back(view);
+  } catch (const std::bad_alloc&) {
+    // Without memory for the note, the object is never freed.
+  }
+}
+
+void release_views() {
+  std::vector<Py_buffer*> unused;
+  {
+    const std::lock_guard lock(own->mutex);
+    if (own->unused.empty()) return;
+    unused.swap(own->unused);
+  }
+  for (auto* const view : unused) {
+    PyBuffer_Release(view);
+    delete view;
+  }
+}
+
+}  // namespace binding

@@ -1,0 +1,137 @@
+#include "reply.hpp"
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+
+namespace binding {
+
+using Clock = std::chrono::steady_clock;
+
+// -- the waker ------------------------------------------------------------------------------------
+
+Waker::Waker() : descriptor_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {
+  if (descriptor_ < 0)
+    throw polychron::Error(polychron::ErrorKind::out_of_memory, "no file descriptor is left");
+}
+
+Waker::~Waker() { ::close(descriptor_); }
+
+void Waker::post(std::uint64_t token) noexcept {
+  const std::lock_guard lock(mutex_);
+  try {
+    due_.push_back(token);
+  } catch (const std::bad_alloc&) {
+    return;  // without memory the reply is lost
+  }
+  if (due_.size() == 1) eventfd_write(descriptor_, 1);
+}
+
+std::vector<std::uint64_t> Waker::take() {
+  const std::lock_guard lock(mutex_);
+  eventfd_t ignored = 0;
+  eventfd_read(descriptor_, &ignored);
+  return std::exchange(due_, {});
+}
+
+// -- the shared state -----------------------------------------------------------------------------
+
+void Settling::check() const {
+  if (made_ != generation()) throw polychron::Error(polychron::detail::forked_error());
+}
+
+void Settling::start() {
+  check();
+  const std::lock_guard lock(starting_);
+  if (std::exchange(started_, true)) return;
+  if (help())
+    settle();
+  else
+    chain();
+}
+
+void Settling::settle() noexcept {
+  const std::lock_guard lock(mutex_);
+  settled_ = true;
+  changed_.notify_all();
+  if (waker_) waker_->post(token_);
+}
+
+bool Settling::settled() {
+  check();
+  const std::lock_guard lock(mutex_);
+  return settled_;
+}
+
+bool Settling::wait_until(Clock::time_point latest) {
+  check();
+  std::unique_lock lock(mutex_);
+  return changed_.wait_until(lock, latest, [this] { return settled_; });
+}
+
+void Settling::watch(std::shared_ptr<Waker> waker, std::uint64_t token) {
+  check();
+  const std::lock_guard lock(mutex_);
+  if (settled_) return waker->post(token);
+  waker_ = std::move(waker);
+  token_ = token;
+}
+
+// -- the reply ------------------------------------------------------------------------------------
+
+bool Pending::ready() {
+  if (settling_->settled()) return true;
+  without_gil([this] { settling_->start(); });
+  return settling_->settled();
+}
+
+bool Pending::wait(std::optional<double> seconds) {
+  // A signal waits that long for Python to see it.
+  constexpr std::chrono::milliseconds slice(50);
+  constexpr double century = 3e9;
+  if (ready()) return true;
+  auto latest = Clock::time_point::max();
+  if (seconds)
+    latest = Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                std::chrono::duration<double>(std::clamp(*seconds, 0.0, century)));
+  while (true) {
+    const auto until = std::min(latest, Clock::now() + slice);
+    if (without_gil([&] { return settling_->wait_until(until); })) return true;
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+    if (Clock::now() >= latest) return false;
+  }
+}
+
+void Pending::watch(std::shared_ptr<Waker> waker, std::uint64_t token) {
+  settling_->watch(std::move(waker), token);
+}
+
+void Pending::cancel() noexcept {
+  if (cancellation_) cancellation_->cancel();
+}
+
+nb::object Pending::value() {
+  release_views();
+  if (!value_.is_valid()) value_ = convert();
+  return value_;
+}
+
+void bind_replies(nb::module_& module) {
+  nb::class_<Waker>(module, "Waker")
+      .def(nb::init<>())
+      .def("descriptor", &Waker::descriptor)
+      .def("take", &Waker::take);
+  nb::class_<Pending>(module, "Pending")
+      .def("ready", &Pending::ready)
+      .def("wait", &Pending::wait, nb::arg("seconds").none())
+      .def("watch", &Pending::watch)
+      .def("cancel", &Pending::cancel)
+      .def("value", &Pending::value);
+}
+
+}  // namespace binding

@@ -1,0 +1,69 @@
+"""The W3C WebNN API and ONNX models for Python servers.
+
+>>> from polychron import Session
+>>> outputs = Session("model.onnx").run({"x": array})
+"""
+
+import atexit
+
+from . import _native
+from ._errors import (
+    AbortError,
+    ArgumentError,
+    ContextLostError,
+    DataError,
+    Error,
+    GraphInvalidError,
+    InternalError,
+    InvalidStateError,
+    NotSupportedError,
+    OperationError,
+    OutOfMemoryError,
+    QuotaExceededError,
+    TimeoutError,
+)
+from ._replies import Reply
+from ._session import Session, Value
+from ._webnn import (
+    DataType,
+    LostInfo,
+    ML,
+    MLContext,
+    MLGraph,
+    MLGraphBuilder,
+    MLOperand,
+    MLTensor,
+    MLTensorLease,
+    ml,
+)
+
+atexit.register(_native.close)
+
+__all__ = [
+    "AbortError",
+    "ArgumentError",
+    "ContextLostError",
+    "DataError",
+    "DataType",
+    "Error",
+    "GraphInvalidError",
+    "InternalError",
+    "InvalidStateError",
+    "LostInfo",
+    "ML",
+    "ml",
+    "MLContext",
+    "MLGraph",
+    "MLGraphBuilder",
+    "MLOperand",
+    "MLTensor",
+    "MLTensorLease",
+    "NotSupportedError",
+    "OperationError",
+    "OutOfMemoryError",
+    "QuotaExceededError",
+    "Reply",
+    "Session",
+    "TimeoutError",
+    "Value",
+]

@@ -1,0 +1,154 @@
+"""Replies: await, result, cancel, deadlines, interrupts."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import threading
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import Models, f32
+
+from polychron import AbortError, MLContext, MLGraphBuilder, Session, TimeoutError, ml
+
+ones = np.ones((1, 3), np.float32)
+big = np.zeros((512, 512), np.float32)
+
+
+def test_await(models: Models) -> None:
+    async def main() -> None:
+        async with await ml.create_context() as context:
+            builder = MLGraphBuilder(context)
+            x = builder.input("x", "float32", [3])
+            async with await builder.build({"y": builder.relu(x)}) as graph:
+                a = await context.create_tensor("float32", [3], writable=True)
+                b = await context.create_tensor("float32", [3], readable=True)
+                context.write_tensor(a, f32([-1, 0, 1]))
+                context.dispatch(graph, {"x": a}, {"y": b})
+                reply = context.read_tensor(b)
+                assert (await reply).tolist() == [0, 0, 1]
+                assert await reply is reply.result()
+        session = await Session.load(models.path("add"))
+        async with session:
+            outputs = await session.run_async({"x": ones, "y": ones})
+            assert outputs["z"].tolist() == [[2, 2, 2]]
+
+    asyncio.run(main())
+
+
+def test_one_wake_up_for_all_that_are_due(models: Models, monkeypatch: Any) -> None:
+    from polychron import _replies
+
+    wakes: list[int] = []
+    drain = _replies._Loop.drain
+
+    def counted(self: Any) -> None:
+        before = len(self.waiting)
+        drain(self)
+        wakes.append(before - len(self.waiting))
+
+    monkeypatch.setattr(_replies._Loop, "drain", counted)
+
+    async def main() -> None:
+        session = await Session.load(models.path("slow"))
+        replies = [session.run_async({"x": big}) for _ in range(4)]
+        tasks = [asyncio.ensure_future(_awaited(reply)) for reply in replies]
+        await asyncio.sleep(0)  # all wait
+        for reply in replies:
+            reply._pending.wait(None)  # the loop sleeps until all are due
+        await asyncio.gather(*tasks)
+        session.destroy()
+
+    asyncio.run(main())
+    assert sum(wakes) <= 4 and len([each for each in wakes if each]) == 1
+
+
+async def _awaited(reply: Any) -> Any:
+    return await reply
+
+
+def test_a_cancelled_task_cancels_the_run(models: Models) -> None:
+    async def main() -> None:
+        session = await Session.load(models.path("slow"))
+        first = session.run_async({"x": big})
+        second = session.run_async({"x": big}, label="second")
+        task = asyncio.ensure_future(_awaited(second))
+        await asyncio.sleep(0)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert (await first)["h8"].sum() == 0
+        with pytest.raises(AbortError) as caught:
+            second.result()
+        assert caught.value.label == "second" and not caught.value.ran
+        session.destroy()
+
+    asyncio.run(main())
+
+
+def test_a_deadline_skips_the_run(models: Models) -> None:
+    with Session(models.path("slow")) as session:
+        first = session.run_async({"x": big})
+        with pytest.raises(TimeoutError):
+            session.run({"x": big}, timeout=0)
+        first.result()
+
+
+def test_a_wait_has_a_limit(context: MLContext) -> None:
+    tensor = context.create_tensor("uint8", [1], readable=True, writable=True).result()
+    lease = context.export_tensor(tensor).result()
+    reply = context.read_tensor(tensor)
+    with pytest.raises(TimeoutError):
+        reply.result(0.01)
+    lease.release()
+    assert reply.result().tolist() == [0]
+
+
+def test_an_interrupt_ends_a_wait(context: MLContext) -> None:
+    tensor = context.create_tensor("uint8", [1], readable=True, writable=True).result()
+    lease = context.export_tensor(tensor).result()
+    reply = context.read_tensor(tensor)
+    interrupt = threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT))
+    interrupt.start()
+    with pytest.raises(KeyboardInterrupt):
+        reply.result()
+    interrupt.join()
+    lease.release()
+    assert reply.result().tolist() == [0]
+
+
+def test_a_wait_releases_the_gil(context: MLContext) -> None:
+    tensor = context.create_tensor("uint8", [1], readable=True, writable=True).result()
+    lease = context.export_tensor(tensor).result()
+    release = threading.Thread(target=lease.release)
+    reply = context.read_tensor(tensor)
+    assert not reply.done()
+    release.start()
+    assert reply.result().tolist() == [0]
+    release.join()
+
+
+def test_many_tasks_on_one_loop(models: Models) -> None:
+    async def main() -> None:
+        session = await Session.load(models.path("add"))
+
+        async def one(rows: int) -> None:
+            x = np.full((rows, 3), rows, np.float32)
+            for _ in range(5):
+                z = (await session.run_async({"x": x, "y": x}))["z"]
+                assert z.shape == (rows, 3) and (z == 2 * rows).all()
+
+        await asyncio.gather(*(one(1 + i % 4) for i in range(64)))
+        session.destroy()
+
+    asyncio.run(main())
+    asyncio.run(main())  # another loop
+
+
+def test_context_loss_is_a_reply(context: MLContext) -> None:
+    lost = context.lost
+    context.destroy()
+    assert lost.result().reason == "destroyed"
