@@ -126,7 +126,7 @@ BOOST_AUTO_TEST_CASE(the_document_of_a_model_has_its_numbers) {
 }
 
 BOOST_AUTO_TEST_CASE(the_page_has_all_options) {
-  const auto page = text_of_file(std::string(SERVER_TEST_FILES) + "/../../docs/serving.md");
+  const auto page = text_of_file(std::string(SERVER_TEST_FILES) + "/../../../docs/serving.md");
   const auto plain = std::regex_replace(page, std::regex(R"(\[([^\]]*)\]\([^)]*\))"), "$1");
   for (const auto& option : model_options()) {
     const auto line = "| `" + std::string(option.name) + "` | `--" + option.flag() + "` (" +
@@ -157,7 +157,7 @@ BOOST_AUTO_TEST_CASE(the_page_has_all_metrics) {
   std::istringstream lines(rig.app->service().metrics.text());
   for (std::string line; std::getline(lines, line);)
     if (line.starts_with("# TYPE ")) served.merge(metrics_in(line));
-  auto page = text_of_file(std::string(SERVER_TEST_FILES) + "/../../docs/serving.md");
+  auto page = text_of_file(std::string(SERVER_TEST_FILES) + "/../../../docs/serving.md");
   page.erase(0, page.find("| metric | labels |"));
   const auto shown = metrics_in(page.substr(0, page.find("\n\n")));
   BOOST_TEST(served == shown, boost::test_tools::per_element());

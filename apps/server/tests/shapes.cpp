@@ -80,7 +80,8 @@ BOOST_AUTO_TEST_CASE(memory_for_one_more_shape_comes_from_the_others) {
   }
   const auto too_large = run(2000);
   BOOST_TEST(too_large.status == 400);
-  BOOST_TEST(too_large.body.find("memory_limit is 4 MiB") != std::string::npos, too_large.body);
+  BOOST_TEST(too_large.body.find("all sessions together may take 4 MiB") != std::string::npos,
+             too_large.body);
   // Its refusal takes no memory from the others.
   const auto builds = rig.model("wide")->engine().graphs().builds;
   BOOST_TEST(run(800).status == 200);
