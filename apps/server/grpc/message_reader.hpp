@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <utility>
 
 #include "http/block.hpp"
 
@@ -32,10 +33,12 @@ class MessageReader {
     std::memcpy(block_->bytes.data() + size_, bytes.data(), bytes.size());
     size_ += bytes.size();
   }
-  /// Throws Refusal (bad_request): not all of it has come.
+  /// Once: the block lives as long as its taker needs it. Throws Refusal (bad_request): not all of it
+  /// has come.
   Body take() {
     if (!block_ || size_ < length()) throw Refusal(Status::bad_request, "the message is cut short");
-    return {block_, block_->bytes.bytes()};
+    const auto bytes = block_->bytes.bytes();
+    return {std::move(block_), bytes};
   }
   std::uint64_t most() const { return most_; }
   bool is_compressed() const { return prefix_[0] != std::byte{0}; }
