@@ -30,10 +30,10 @@ struct Checks {
   std::map<const kernels::LaneArena*, std::weak_ptr<const kernels::LaneArena>> shared_arenas;
   /// Bytes of plans and of all arenas.
   std::uint64_t planned_bytes() const {
-    auto bytes = planned;
+    auto sum = planned;
     for (const auto& [place, arena] : shared_arenas)
-      if (const auto there = arena.lock()) bytes += there->bytes.size();
-    return bytes;
+      if (const auto there = arena.lock()) sum += there->bytes.size();
+    return sum;
   }
 };
 

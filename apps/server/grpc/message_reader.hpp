@@ -33,8 +33,8 @@ class MessageReader {
     std::memcpy(block_->bytes.data() + size_, bytes.data(), bytes.size());
     size_ += bytes.size();
   }
-  /// Once: the block lives as long as its taker needs it. Throws Refusal (bad_request): not all of it
-  /// has come.
+  /// Once: the block lives as long as its taker needs it. Throws Refusal (bad_request): not all of
+  /// it has come.
   Body take() {
     if (!block_ || size_ < length()) throw Refusal(Status::bad_request, "the message is cut short");
     const auto bytes = block_->bytes.bytes();
