@@ -266,10 +266,12 @@ test('a graph is built once for each shape, and no more are kept than asked for'
   await run(2);
   assert.equal(context.stats().builds - builds, 4);
   // Of two graphs, the bytes of one are too many.
-  const small = await loadOnnx(slowModel(3), { context, mostBytes: 1 });
+  const small = await loadOnnx(slowModel(3), { context, mostBytes: 30_000 });
   const before = context.stats().builds;
   for (const n of [40, 50, 40]) await small.prepare({ n });
   assert.equal(context.stats().builds - before, 3);
+  const none = await loadOnnx(slowModel(3), { context, mostBytes: 1 });
+  await assert.rejects(none.prepare({ n: 40 }), { name: 'TypeError', message: /may take 1 byte/ });
   await session.prepare({ n: 7 });
   const prepared = context.stats().builds;
   await session.prepare({ n: 7 });
