@@ -143,6 +143,39 @@ BOOST_AUTO_TEST_CASE(threads_run_all_lengths) {
   BOOST_TEST(right == 120);
 }
 
+BOOST_AUTO_TEST_CASE(a_run_that_is_refused_leaves_the_buffers) {
+  polychron::Runtime runtime;
+  auto own = runtime.create_context().get();
+  const Session any(own, load(arithmetic().bytes()));
+  any.run(rows(3, 3)).get();
+  const auto one = any.at({{"n", {3}}}).get();
+  one.destroy();
+  auto inputs = rows(3, 3);
+  for (const auto& session : {any, one}) {
+    try {
+      session.run(std::move(inputs)).get();
+      BOOST_ERROR("a destroyed graph ran");
+    } catch (const Error& error) {
+      BOOST_TEST((error.kind() == ErrorKind::invalid_state), error.what());
+    }
+    BOOST_TEST_REQUIRE(inputs.size() == 2U);
+    for (const auto& input : inputs) BOOST_TEST(input.bytes.size() == 24U);
+  }
+}
+
+// A binding of that name would mean the input.
+BOOST_AUTO_TEST_CASE(a_symbol_may_have_the_name_of_an_input) {
+  const auto model = Model()
+                         .node("Add", {"n", "b"}, {"y"})
+                         .input("n", proto::TensorProto::FLOAT, {"n", 2})
+                         .input("b", proto::TensorProto::FLOAT, {"n", 2})
+                         .output("y");
+  auto inputs = rows(3, 3);
+  inputs[1].name = "n";
+  const auto outputs = Session(context(), load(model.bytes())).run(std::move(inputs)).get();
+  same(outputs[0].bytes.to_vector<float>(), Floats(6, 3));
+}
+
 // The past of a decoder at its first token: the graph does not take it.
 BOOST_AUTO_TEST_CASE(an_input_may_have_no_elements) {
   const auto model = Model()
