@@ -30,6 +30,7 @@ void RecordedOrder::run(stress::World& world, std::vector<const Listener*> liste
   listeners_ = std::move(listeners);
   drivers_.run([&world] { return world.step(); },
                [this] { return ended() ? std::nullopt : wanted(); });
+  world_ = nullptr;  // turns may be left, if a damaged recording has some that come of nothing
 }
 
 void RecordedOrder::next() {

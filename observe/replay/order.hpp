@@ -26,8 +26,8 @@ class RecordedOrder final : public stress::Strategy, public Progress {
  public:
   explicit RecordedOrder(const Script& script);
 
-  /// Lets the world run to its end. `listeners` are the contexts', in their order. Before this call
-  /// the order holds nobody back.
+  /// Lets the world run to its end. `listeners` are the contexts', in their order. Before and after
+  /// that it holds nobody back.
   void run(stress::World& world, std::vector<const Listener*> listeners);
 
   std::size_t pick(std::span<const stress::Runnable> runnables) override;
