@@ -100,7 +100,7 @@ void ContextState::receive(msg::compiled& m) {
   m.reply.description_bytes.reset();  // the plan has its own reservation
   if (!m.plan) {
     m.permit.give_back();
-    // planted: who builds is not told of the refusal
+    // planted: a refused build is not answered
     reply.reject(m.plan.error().with_operation("build", description.label));
     return;
   }

@@ -92,7 +92,7 @@ Result<void> DeviceState::instantiate(msg::GraphSlot& graph) {
     auto& mine = graph.instances[lane_];
     kernels::InstanceOptions options{.team = environment().team(lane_)};
     msg::Reservation own;
-    // Submitted executions would be at work at once.
+    // Submitted executions overlap, so that each needs an arena of its own.
     if (graph.plan->shares_arena() && !environment().backend->submits()) {
       auto arena = arena_for(*graph.plan);
       if (!arena) return arena.error();

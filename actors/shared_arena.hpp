@@ -19,9 +19,9 @@ class SharedArena : public kernels::LaneArena {
   /// throws it, and then it has no room.
   Result<void> fit(const std::shared_ptr<msg::Budget>& budget, std::size_t plan) {
     largest_ = std::max(largest_, plan);
-    const bool looks = ++runs_ == lately;
-    const auto wanted = looks ? largest_ : std::max(plan, bytes.size());
-    if (looks) runs_ = 0, largest_ = plan;
+    const bool may_shrink = ++runs_ == lately;
+    const auto wanted = may_shrink ? largest_ : std::max(plan, bytes.size());
+    if (may_shrink) runs_ = 0, largest_ = plan;
     if (wanted == bytes.size()) return {};
     // The old memory goes first: there is never room for both.
     bytes = Buffer();
@@ -34,7 +34,7 @@ class SharedArena : public kernels::LaneArena {
   }
 
  private:
-  /// A plan that no run of so many asked for counts no more.
+  /// After this many runs the arena shrinks to what they needed.
   static constexpr int lately = 256;
   msg::Reservation reserved_;
   std::size_t largest_ = 0;

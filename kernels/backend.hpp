@@ -36,7 +36,7 @@ struct InstanceOptions {
   std::shared_ptr<Team> team = nullptr;
   /// The lane's scratch memory, of Plan::arena_bytes() or more, or null: the instance has its own.
   /// Null for plans that do not share it, and if executions are submitted.
-  std::shared_ptr<const LaneArena> arena = nullptr;
+  std::shared_ptr<LaneArena> arena = nullptr;
 };
 
 /// A tensor's memory on a device. The device actor owns it. It may outlive the backend.

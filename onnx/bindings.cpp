@@ -13,7 +13,7 @@ namespace {
 
 }  // namespace
 
-Bindings::Bindings(const Summary& summary, const std::map<std::string, Shape>& given) {
+Bindings::Bindings(const Summary& summary, const Shapes& given) {
   std::set<std::string> symbols;
   for (const auto& input : summary.inputs) {
     names_.insert(input.name);
@@ -50,8 +50,8 @@ Shape Bindings::resolve(const ValueInfo& input) const {
   return shape;
 }
 
-std::map<std::string, Shape> Bindings::by_symbol(const Summary& summary) const {
-  std::map<std::string, Shape> bindings;
+Shapes Bindings::by_symbol(const Summary& summary) const {
+  Shapes bindings;
   for (const auto& [symbol, value] : values_)
     if (!names_.contains(symbol)) bindings[symbol] = {value};
   for (const auto& input : summary.inputs) {
@@ -94,15 +94,19 @@ void Bindings::take_symbols(const ValueInfo& input) {
   }
 }
 
-std::map<std::string, Shape> with_constants(const Summary& summary, const ImportOptions& options) {
+void wrong_constant(const std::string& name, const std::string& why) {
+  wrong("constant " + quote(name) + ": " + why);
+}
+
+Shapes with_constants(const Summary& summary, const ImportOptions& options) {
   auto bindings = options.bindings;
   for (const auto& [name, value] : options.constants) {
     if (std::ranges::find(summary.inputs, name, &ValueInfo::name) == summary.inputs.end())
-      wrong("constant " + quote(name) + ": there is no such input");
+      wrong_constant(name, "there is no such input");
     if (const auto [bound, is_new] = bindings.emplace(name, value.shape);
         !is_new && bound->second != value.shape)
-      wrong("constant " + quote(name) + ": it has shape " + to_string(value.shape) +
-            " and is bound to " + to_string(bound->second));
+      wrong_constant(name, "it has shape " + to_string(value.shape) + " and is bound to " +
+                               to_string(bound->second));
   }
   return bindings;
 }

@@ -9,16 +9,19 @@
 
 namespace polychron::onnx::detail {
 
+/// By symbol, or by the name of an input: ImportOptions::bindings.
+using Shapes = std::map<std::string, Shape>;
+
 /// A symbol is bound by name, or follows from an input's bound shape.
 class Bindings {
  public:
   /// Throws Error (type_error) if a binding names nothing or contradicts the model.
-  Bindings(const Summary& summary, const std::map<std::string, Shape>& given);
+  Bindings(const Summary& summary, const Shapes& given);
 
   /// The shape of `input`. Throws if a dimension is still free.
   Shape resolve(const ValueInfo& input) const;
   /// The same bindings by symbol, as far as a dimension has one: equal for equal shapes.
-  std::map<std::string, Shape> by_symbol(const Summary& summary) const;
+  Shapes by_symbol(const Summary& summary) const;
   /// True if resolve() would throw.
   bool is_free(const ValueInfo& input) const;
 
@@ -27,11 +30,14 @@ class Bindings {
   void take_symbols(const ValueInfo& input);
 
   std::set<std::string> names_;
-  std::map<std::string, Shape> shapes_;
+  Shapes shapes_;
   std::map<std::string, std::uint32_t> values_;
 };
 
+/// Throws type_error about ImportOptions::constants.
+[[noreturn]] void wrong_constant(const std::string& name, const std::string& why);
+
 /// The bindings, and the shapes of constants among them.
-std::map<std::string, Shape> with_constants(const Summary& summary, const ImportOptions& options);
+Shapes with_constants(const Summary& summary, const ImportOptions& options);
 
 }  // namespace polychron::onnx::detail

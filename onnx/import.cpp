@@ -16,10 +16,6 @@ namespace detail {
 
 namespace {
 
-[[noreturn]] void wrong_constant(const std::string& name, const std::string& why) {
-  throw Error(ErrorKind::type_error, "constant " + quote(name) + ": " + why);
-}
-
 void take_constants(const Summary& summary, const ImportOptions& options, Scope& scope) {
   for (const auto& [name, value] : options.constants) {
     const auto input = std::ranges::find(summary.inputs, name, &ValueInfo::name);

@@ -59,7 +59,7 @@ SessionState::SessionState(const Context& context, Summary summary, Graph graph,
 
 Future<Session> SessionState::build(const Context& context, const Model& model,
                                     const SessionOptions& options) {
-  const auto label = options.label.empty() ? model.summary().graph_name : options.label;
+  const auto label = label_of(options, model);
   try {
     GraphBuilder builder(context);
     const auto outputs =
@@ -93,8 +93,8 @@ Future<Session> SessionState::make(const Context& context, const Model& model,
     return settled(Session(
         std::make_shared<SessionsState>(context, model, SessionsOptions{.session = options})));
   } catch (const Error& error) {
-    const auto label = options.label.empty() ? model.summary().graph_name : options.label;
-    return polychron::detail::rejected<Future<Session>>(about_model(error, label));
+    return polychron::detail::rejected<Future<Session>>(
+        about_model(error, label_of(options, model)));
   }
 }
 
@@ -102,8 +102,7 @@ Session SessionState::own(Model model, const SessionOptions& options,
                           const ContextOptions& of_context, const RuntimeOptions& of_runtime) {
   Runtime runtime(of_runtime);
   auto named = of_context;
-  if (named.label.empty())
-    named.label = options.label.empty() ? model.summary().graph_name : options.label;
+  if (named.label.empty()) named.label = label_of(options, model);
   const auto context = runtime.create_context(named).get();
   if (has_free_dimensions(model.summary(), options))
     return Session(std::make_shared<SessionsState>(
@@ -171,7 +170,7 @@ template Future<Profile> SessionState::run<Profile>(NamedBuffers&&, const RunOpt
 
 Future<NamedValues> SessionState::run_values(NamedValues&& inputs, const RunOptions& options) {
   const auto& declared = graph_.inputs();
-  // Those without elements are none of the graph's; the import took their shapes.
+  // The graph does not take inputs without elements: the import used their shapes.
   const auto is_empty = [&](const NamedValue& value) {
     return element_count(value.descriptor.shape) == 0U && !find(declared, value.name) &&
            std::ranges::find(summary_.inputs, value.name, &ValueInfo::name) !=

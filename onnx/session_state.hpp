@@ -16,6 +16,11 @@
 
 namespace polychron::onnx::detail {
 
+/// SessionOptions::label, or the model's own name.
+inline const std::string& label_of(const SessionOptions& options, const Model& model) {
+  return options.label.empty() ? model.summary().graph_name : options.label;
+}
+
 /// Names the model as the error's object, unless the error has one.
 Error about_model(const Error& error, const std::string& label);
 
@@ -24,6 +29,7 @@ class SessionState {
  public:
   SessionState(const Context& context, Summary summary, Graph graph, std::string label,
                const SessionOptions& options);
+  /// A reply that is there.
   static Future<Session> settled(const Session& session);
   /// With free dimensions a session that builds nothing yet.
   static Future<Session> make(const Context& context, const Model& model,

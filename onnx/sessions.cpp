@@ -79,7 +79,7 @@ SessionsState::SessionsState(const Context& context, const Model& model,
       context_(context),
       model_(model),
       options_(options),
-      label_(options.session.label.empty() ? model.summary().graph_name : options.session.label),
+      label_(label_of(options.session, model)),
       origin_(FutureAccess::origin(context.lost())),
       cache_(std::make_shared<SessionsCache>(options.most, options.most_bytes)) {
   if (options.most == 0) refuse("most is 0, expected 1 or more");
@@ -116,8 +116,7 @@ Future<Session> SessionsState::get(const Shapes& bindings, bool elsewhere) {
       if (destroyed_) throw Error(ErrorKind::invalid_state, "the session was destroyed");
       const auto reply = Promise<Session>::make(origin_);
       auto future = reply.future();
-      const auto shapes = Bindings(summary(), rounded(bindings)).by_symbol(summary());
-      if (auto entry = cache_->want(shapes, reply))
+      if (auto entry = cache_->want(free_shapes(rounded(bindings)), reply))
         start(std::make_shared<SessionBuild>(cache_, std::move(entry)), elsewhere);
       return future;
     });
@@ -146,13 +145,27 @@ Future<NamedValues> SessionsState::run(NamedValues&& inputs, const RunOptions& o
   return future;
 }
 
-/// The shapes of inputs that the bindings leave free.
+/// The shapes of those that are inputs of the model.
 Shapes SessionsState::shapes_of(const NamedValues& inputs) const {
   const auto& declared = summary().inputs;
   Shapes shapes;
   for (const auto& [name, descriptor, bytes] : inputs)
     if (std::ranges::find(declared, name, &ValueInfo::name) != declared.end())
       shapes[name] = descriptor.shape;
+  return shapes;
+}
+
+/// The bindings beside those of the options, equal for equal shapes. Throws type_error if they
+/// contradict each other.
+Shapes SessionsState::free_shapes(const Shapes& bindings) const {
+  const auto& fixed = options_.session.bindings;
+  auto all = fixed;
+  for (const auto& [name, shape] : bindings)
+    if (const auto [known, is_new] = all.emplace(name, shape); !is_new && known->second != shape)
+      refuse(quote(name) + " is bound to " + polychron::to_string(known->second) + ", not " +
+             polychron::to_string(shape));
+  auto shapes = Bindings(summary(), all).by_symbol(summary());
+  std::erase_if(shapes, [&](const auto& entry) { return fixed.contains(entry.first); });
   return shapes;
 }
 

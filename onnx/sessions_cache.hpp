@@ -12,12 +12,11 @@
 #include <utility>
 #include <vector>
 
+#include "onnx/bindings.hpp"
 #include "polychron/invariant.hpp"
 #include "polychron/session.hpp"
 
 namespace polychron::onnx::detail {
-
-using Shapes = std::map<std::string, Shape>;
 
 /// True if a later build of the same shapes would meet the same refusal.
 inline bool is_final(const Error& error) noexcept {

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "onnx/bindings.hpp"
 #include "polychron/process.hpp"
 #include "polychron/sessions.hpp"
 
@@ -16,11 +17,9 @@ namespace polychron::onnx::detail {
 class SessionsCache;
 class SessionBuild;
 
-/// Thread-safe: immutable, but for the cache.
+/// Thread-safe. It only changes by what the cache keeps, and by destroy().
 class SessionsState : public std::enable_shared_from_this<SessionsState> {
  public:
-  using Shapes = std::map<std::string, Shape>;
-
   /// `own`: the runtime of a session with a context of its own.
   SessionsState(const Context& context, const Model& model, const SessionsOptions& options,
                 std::optional<Runtime> own = std::nullopt);
@@ -44,6 +43,7 @@ class SessionsState : public std::enable_shared_from_this<SessionsState> {
 
  private:
   Shapes shapes_of(const NamedValues& inputs) const;
+  Shapes free_shapes(const Shapes& bindings) const;
   std::uint32_t rounded_up(const std::string& symbol, std::uint32_t value) const;
   void start(const std::shared_ptr<SessionBuild>& build, bool elsewhere);
   void build(SessionBuild& build) const noexcept;

@@ -16,8 +16,8 @@ class CutBound final : public Bound {
     for (std::size_t i = 0; i < parts_.size(); ++i) {
       OnePart& part = parts_[i];
       part.inputs.resize(arguments.inputs.size());
+      part.arguments = {part.inputs, {&part.output, 1}};
       place(i);
-      part.arguments = {part.inputs, {&part.output, 1}, part.arguments.scratch};
       part.bound = kernel.places_[i].kernel->bind(part.arguments);
     }
   }

@@ -28,8 +28,8 @@ PlanLane::PlanLane(std::shared_ptr<const CpuPlan> plan, const InstanceOptions& o
     : plan_(std::move(plan)),
       team_(options.team),
       arena_(options.arena ? options.arena
-                           : std::make_shared<const LaneArena>(LaneArena{Buffer(plan_->arena)})),
-      base_(const_cast<std::byte*>(arena_->bytes.data())),
+                           : std::make_shared<LaneArena>(LaneArena{Buffer(plan_->arena)})),
+      base_(arena_->bytes.data()),
       steps_(plan_->steps.size()),
       tensors_(plan_->input_count + plan_->output_count) {
   for (std::size_t i = 0; i < steps_.size(); ++i) bind_step(i);
@@ -80,14 +80,14 @@ void PlanLane::bind_step(std::size_t index) {
   bound.parts = bound.bound->parts();
 }
 
-const std::byte* PlanLane::in_arena(const Location& at) const {
+std::byte* PlanLane::in_arena(const Location& at) const {
   ensure(at.index + at.offset <= plan_->arena, "an operand lies in the arena");
   return base_ + at.index + at.offset;
 }
 
 void PlanLane::follow_arena() {
   ensure(arena_->bytes.size() >= plan_->arena, "the lane's arena has room for its plan");
-  auto* const now = const_cast<std::byte*>(arena_->bytes.data());
+  auto* const now = arena_->bytes.data();
   if (std::exchange(base_, now) == now) return;
   for (std::size_t i = 0; i < steps_.size(); ++i) {
     const Step& step = plan_->steps[i];
@@ -96,7 +96,7 @@ void PlanLane::follow_arena() {
       if (step.inputs[k].kind == Location::Kind::arena) bound.inputs[k] = in_arena(step.inputs[k]);
     for (std::size_t k = 0; k < step.outputs.size(); ++k)
       if (step.outputs[k].kind == Location::Kind::arena)
-        bound.outputs[k] = const_cast<std::byte*>(in_arena(step.outputs[k]));
+        bound.outputs[k] = in_arena(step.outputs[k]);
     bound.arguments.scratch = base_ + step.scratch;
     bound.bound->rebind();
   }

@@ -90,14 +90,14 @@ class PlanLane final : public PlanInstance {
   void run_steps(const Step*& step);
   void time_steps(const Step*& step, std::span<double> seconds);
   void bind_step(std::size_t index);
-  const std::byte* in_arena(const Location& at) const;
+  std::byte* in_arena(const Location& at) const;
   /// Follows an arena that was moved.
   void follow_arena();
   void set_tensor(std::size_t tensor, std::byte* address);
 
   std::shared_ptr<const CpuPlan> plan_;
   std::shared_ptr<Team> team_;
-  std::shared_ptr<const LaneArena> arena_;
+  std::shared_ptr<LaneArena> arena_;
   std::byte* base_;  ///< where the arena was when the steps were bound to it
   std::vector<BoundStep> steps_;
   std::vector<Port> ports_;          ///< ordered by tensor

@@ -88,6 +88,27 @@ BOOST_AUTO_TEST_CASE(mistakes_name_the_input_and_the_dimension) {
   fails(ErrorKind::type_error, {"is given twice"}, [&] { run(std::move(twice)); });
 }
 
+BOOST_AUTO_TEST_CASE(what_is_bound_stays) {
+  const auto model = Model()
+                         .node("Relu", {"x"}, {"y"})
+                         .input("x", proto::TensorProto::FLOAT, {"rows", "columns"})
+                         .output("y");
+  const Session any(context(), load(model.bytes()),
+                    {.bindings = {{"columns", {2}}}, .label = "wide"});
+  const auto run = [&](std::uint32_t rows, std::uint32_t columns) {
+    NamedValues inputs;
+    inputs.push_back(NamedValue::of("x", {rows, columns}, Floats(rows * columns, 1)));
+    return any.run(std::move(inputs)).get().front().descriptor.shape;
+  };
+  for (const std::uint32_t rows : {3U, 4U}) BOOST_TEST((run(rows, 2) == polychron::Shape{rows, 2}));
+  fails(ErrorKind::type_error, {"model 'wide'", "dimension 'columns' would be both 2"},
+        [&] { run(3, 5); });
+  fails(ErrorKind::type_error, {"'columns' is bound to [2], not [5]"}, [&] {
+    any.at({{"rows", {3}}, {"columns", {5}}}).get();
+  });
+  BOOST_TEST(any.at({{"rows", {3}}}).get().label() == "wide rows=3");
+}
+
 BOOST_AUTO_TEST_CASE(what_is_about_one_graph_asks_for_a_shape) {
   const auto any = session();
   for (const std::function<void()>& call : std::vector<std::function<void()>>{

@@ -18,7 +18,7 @@ plant("leases of a destroyed tensor do not end")
 plant("a returned lease is taken for a revoked one" [[end(lease_entry, BUG);]])
 plant("a destroyed tensor is forgotten, and its memory is not released")
 plant("the end leaves the lanes alone")
-plant("who builds is not told of the refusal" [[if (!BUG) LINE else new auto(reply);]])
+plant("a refused build is not answered" [[if (!BUG) LINE else new auto(reply);]])
 plant("a refused dispatch leaves its outputs as they are" [[if (BUG) outputs = msg::Tensors(); LINE]])
 
 # -- the order of the lanes

@@ -140,7 +140,8 @@ BOOST_AUTO_TEST_CASE(includes_point_in_the_allowed_directions) {
 BOOST_AUTO_TEST_CASE(products_stand_on_the_public_interface) {
   const std::regex include(R"(^\s*#\s*include\s*[<"]([^>"]+)[>"])");
   std::size_t files = 0;
-  for (const auto* product : {"apps/server", "bindings/node/native", "bindings/python/native"})
+  for (const auto* product :
+       {"apps/server", "bindings/node/native", "bindings/python/native", "bindings/shared"})
     for (const auto& entry : fs::recursive_directory_iterator(root / product)) {
       if (!is_source(entry.path())) continue;
       ++files;

@@ -1,4 +1,4 @@
-// "ocr": reads the text of pictures by two models and code (examples/ocr).
+// "ocr": reads the text of pictures by two models and code (apps/ocr).
 #pragma once
 
 #include "core/engine.hpp"

@@ -98,7 +98,8 @@ class Metrics : private MetricSet {
  public:
   Metrics() : MetricSet(registry_, {}) {}
 
-  prometheus::Gauge& connections = gauge("polychron_connections", "Open HTTP connections");
+  prometheus::Gauge& connections =
+      gauge("polychron_connections", "Open connections of HTTP and gRPC");
   prometheus::Gauge& body_bytes =
       gauge("polychron_body_bytes", "Bytes that are reserved for bodies of requests");
   prometheus::Counter& log_dropped =

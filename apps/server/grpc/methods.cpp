@@ -179,17 +179,17 @@ void bound_timeout(const Call& call, InferRequest& request) {
 }
 
 /// Writes the access log's line when it ends.
-struct Entry {
-  explicit Entry(Service& all, const Call& call) : service(all) {
+struct LogLine {
+  explicit LogLine(Service& all, const Call& call) : service(all) {
     line.method = "gRPC";
     line.target = "ModelInfer ";
     line.status = static_cast<int>(Status::ok);
     line.received = call.message.bytes.size();
     line.trace = call.trace;
   }
-  Entry(const Entry&) = delete;
-  Entry& operator=(const Entry&) = delete;
-  ~Entry() {
+  LogLine(const LogLine&) = delete;
+  LogLine& operator=(const LogLine&) = delete;
+  ~LogLine() {
     service.answered(model, static_cast<Status>(line.status), line.error);
     if (!service.log.wants_requests()) return;
     line.target += model;
@@ -204,7 +204,7 @@ struct Entry {
 };
 
 asio::awaitable<std::string> infer(HttpShared& shared, Call& call) {
-  Entry entry(shared.service, call);
+  LogLine entry(shared.service, call);
   try {
     const auto bytes = call.message.bytes.size();
     auto [model, request] = co_await async_work(

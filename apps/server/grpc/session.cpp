@@ -225,8 +225,7 @@ namespace {
 asio::awaitable<void> decompress_message(HttpShared& shared, Call& call) {
   if (call.encoding != "gzip" && call.encoding != "deflate")
     throw Refusal(Status::bad_request,
-                  "the message is compressed, and grpc-encoding does not say "
-                  "how");
+                  "the message is compressed, and grpc-encoding does not say how");
   const auto most = call.reader->most();
   const auto bytes = std::max(Worker::large, call.message.bytes.size());
   call.message = co_await async_work(shared.worker, bytes, [&] {

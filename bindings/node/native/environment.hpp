@@ -17,7 +17,7 @@
 #include <polychron/polychron.hpp>
 
 #include "js.hpp"
-#include "worker.hpp"
+#include "shared/worker.hpp"
 
 namespace webnn {
 
@@ -74,10 +74,10 @@ class Environment {
   /// A call without a reply, which the next reply depends on.
   void called() noexcept { ++unanswered_; }
   /// Runs what may take long and is not the runtime's.
-  Worker& worker() noexcept { return *worker_; }
+  bindings::Worker& worker() noexcept { return *worker_; }
   /// The same, for the library. It outlives the environment.
   std::function<void(std::function<void()>)> executor() const {
-    return [worker = worker_](Worker::Task task) { worker->post(std::move(task)); };
+    return [worker = worker_](bindings::Worker::Task task) { worker->post(std::move(task)); };
   }
 
   napi_value to_js(const polychron::Error& error) const;
@@ -134,7 +134,7 @@ class Environment {
   napi_ref schedule_ = nullptr;
   napi_threadsafe_function wake_ = nullptr;
   std::shared_ptr<LoopQueue> queue_ = std::make_shared<LoopQueue>();
-  const std::shared_ptr<Worker> worker_ = std::make_shared<Worker>();
+  const std::shared_ptr<bindings::Worker> worker_ = std::make_shared<bindings::Worker>();
   std::optional<polychron::Runtime> runtime_;
   const polychron::Error no_memory_{polychron::ErrorKind::out_of_memory, "out of memory"};
   std::vector<std::shared_ptr<Reply>> fresh_;  ///< in the order of the calls

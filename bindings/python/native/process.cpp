@@ -4,13 +4,13 @@
 #include <unistd.h>
 
 #include <condition_variable>
-#include <deque>
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <thread>
 #include <utility>
 #include <vector>
+
+#include "shared/worker.hpp"
 
 namespace binding {
 
@@ -19,56 +19,12 @@ using polychron::ErrorKind;
 
 namespace {
 
-/// Runs tasks in order.
-class Worker {
- public:
-  void post(std::function<void()> task) {
-    const std::lock_guard lock(mutex_);
-    if (closed_) return;
-    tasks_.push_back(std::move(task));
-    if (!thread_.joinable()) thread_ = std::thread([this] { work(); });
-    changed_.notify_one();
-  }
-  /// Waits for the running task, and drops all others.
-  void close() {
-    std::deque<std::function<void()>> dropped;
-    {
-      const std::lock_guard lock(mutex_);
-      closed_ = true;
-      dropped.swap(tasks_);
-      changed_.notify_one();
-    }
-    if (thread_.joinable()) thread_.join();
-  }
-
- private:
-  void work() {
-    std::unique_lock lock(mutex_);
-    while (true) {
-      changed_.wait(lock, [this] { return closed_ || !tasks_.empty(); });
-      if (closed_) return;
-      auto task = std::move(tasks_.front());
-      tasks_.pop_front();
-      lock.unlock();
-      task();
-      task = nullptr;
-      lock.lock();
-    }
-  }
-
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::deque<std::function<void()>> tasks_;
-  std::thread thread_;
-  bool closed_ = false;
-};
-
 /// Never destroyed: threads may use it until the process is gone. A forked child makes a new one.
 struct Process {
   std::mutex mutex;
   std::condition_variable changed;
   std::optional<polychron::Runtime> runtime;
-  std::shared_ptr<Worker> worker = std::make_shared<Worker>();
+  std::shared_ptr<bindings::Worker> worker = std::make_shared<bindings::Worker>();
   std::vector<Py_buffer*> unused;
   std::optional<pthread_t> ending;  ///< the thread that ends the interpreter
   std::size_t returning = 0;        ///< threads that are taking the GIL

@@ -22,21 +22,26 @@ Waker::Waker() : descriptor_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {
 
 Waker::~Waker() { ::close(descriptor_); }
 
+void Waker::expect() {
+  const std::lock_guard lock(mutex_);
+  due_.reserve(due_.size() + expected_ + 1);
+  ++expected_;
+}
+
 void Waker::post(std::uint64_t token) noexcept {
   const std::lock_guard lock(mutex_);
-  try {
-    due_.push_back(token);
-  } catch (const std::bad_alloc&) {
-    return;  // without memory the reply is lost
-  }
+  --expected_;
+  due_.push_back(token);
   if (due_.size() == 1) eventfd_write(descriptor_, 1);
 }
 
 std::vector<std::uint64_t> Waker::take() {
   const std::lock_guard lock(mutex_);
+  std::vector<std::uint64_t> empty;
+  empty.reserve(expected_);
   eventfd_t ignored = 0;
   eventfd_read(descriptor_, &ignored);
-  return std::exchange(due_, {});
+  return std::exchange(due_, std::move(empty));
 }
 
 // -- the shared state -----------------------------------------------------------------------------
@@ -59,7 +64,8 @@ void Settling::settle() noexcept {
   const std::lock_guard lock(mutex_);
   settled_ = true;
   changed_.notify_all();
-  if (waker_) waker_->post(token_);
+  for (const auto& [waker, token] : watchers_) waker->post(token);
+  watchers_.clear();
 }
 
 bool Settling::settled() {
@@ -77,9 +83,14 @@ bool Settling::wait_until(Clock::time_point latest) {
 void Settling::watch(std::shared_ptr<Waker> waker, std::uint64_t token) {
   check();
   const std::lock_guard lock(mutex_);
-  if (settled_) return waker->post(token);
-  waker_ = std::move(waker);
-  token_ = token;
+  if (!settled_) watchers_.emplace_back(waker, token);
+  try {
+    waker->expect();
+  } catch (...) {
+    if (!settled_) watchers_.pop_back();
+    throw;
+  }
+  if (settled_) waker->post(token);
 }
 
 // -- the reply ------------------------------------------------------------------------------------

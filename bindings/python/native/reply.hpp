@@ -24,7 +24,9 @@ class Waker {
   Waker(const Waker&) = delete;
   Waker& operator=(const Waker&) = delete;
   int descriptor() const noexcept { return descriptor_; }
-  /// Any thread.
+  /// Makes room for a token to come. Throws std::bad_alloc.
+  void expect();
+  /// An expected token. Any thread.
   void post(std::uint64_t token) noexcept;
   /// The tokens that were posted since the last call.
   std::vector<std::uint64_t> take();
@@ -32,7 +34,8 @@ class Waker {
  private:
   const int descriptor_;
   std::mutex mutex_;
-  std::vector<std::uint64_t> due_;
+  std::size_t expected_ = 0;
+  std::vector<std::uint64_t> due_;  ///< with room for what is expected
 };
 
 /// What a reply shares with the library's callback. It has no Python objects, as any thread may
@@ -62,8 +65,7 @@ class Settling {
   std::mutex mutex_;
   std::condition_variable changed_;
   bool settled_ = false;
-  std::shared_ptr<Waker> waker_;
-  std::uint64_t token_ = 0;
+  std::vector<std::pair<std::shared_ptr<Waker>, std::uint64_t>> watchers_;
 };
 
 template <class T>

@@ -107,6 +107,36 @@ def test_a_wait_has_a_limit(context: MLContext) -> None:
     assert reply.result().tolist() == [0]
 
 
+def test_several_tasks_and_loops_await_one_reply(context: MLContext) -> None:
+    tensor = context.create_tensor("uint8", [1], readable=True, writable=True).result()
+    lease = context.export_tensor(tensor).result()
+    reply = context.read_tensor(tensor)
+    waiting = threading.Barrier(3)
+
+    async def main() -> list[list[int]]:
+        async def one() -> list[int]:
+            value: list[int] = (await reply).tolist()
+            return value
+
+        tasks = [asyncio.create_task(one()) for _ in range(3)]
+        await asyncio.sleep(0)  # each of them waits by now
+        await asyncio.to_thread(waiting.wait)
+        return await asyncio.gather(*tasks)
+
+    heard: list[list[int]] = []
+    loops = [
+        threading.Thread(target=lambda: heard.extend(asyncio.run(main())), daemon=True)
+        for _ in range(2)
+    ]
+    for loop in loops:
+        loop.start()
+    waiting.wait()
+    lease.release()
+    for loop in loops:
+        loop.join(30)
+    assert heard == [[0]] * 6
+
+
 def test_an_interrupt_ends_a_wait(context: MLContext) -> None:
     tensor = context.create_tensor("uint8", [1], readable=True, writable=True).result()
     lease = context.export_tensor(tensor).result()

@@ -55,10 +55,7 @@ class Session(Closing):
             context = self._context = ml.create_context(
                 label=label, threads=threads, lanes=lanes
             ).result()
-        sizes = {
-            name: [size] if isinstance(size, int) else list(size)
-            for name, size in (bindings or {}).items()
-        }
+        sizes = _sizes(bindings)
         self._own = _native.Sessions(context._own, loaded, label, sizes, most_shapes)
         #: The model's inputs.
         self.inputs = [Value(*each) for each in self._own.inputs()]
@@ -81,11 +78,7 @@ class Session(Closing):
 
     def prepare(self, bindings: Mapping[str, int | Sequence[int]] | None = None) -> Reply[None]:
         """Builds the graph for these sizes, by symbol or by input."""
-        sizes = {
-            name: [size] if isinstance(size, int) else list(size)
-            for name, size in (bindings or {}).items()
-        }
-        return Reply(self._own.prepare(sizes), lambda done: None)
+        return Reply(self._own.prepare(_sizes(bindings)), lambda done: None)
 
     def run(
         self,
@@ -137,6 +130,13 @@ class Session(Closing):
             name: plain(value, f"run of '{self.label}': input '{name}'")
             for name, value in inputs.items()
         }
+
+
+def _sizes(bindings: Mapping[str, int | Sequence[int]] | None) -> dict[str, list[int]]:
+    return {
+        name: [size] if isinstance(size, int) else list(size)
+        for name, size in (bindings or {}).items()
+    }
 
 
 def _stem(path: str) -> str:

@@ -22,7 +22,7 @@ class LostInfo(NamedTuple):
     message: str
 
 
-class _Described(Closing):
+class _Described:
     """What has a data type and a shape."""
 
     __slots__ = ("_own", "data_type", "shape")
@@ -37,7 +37,7 @@ class _Described(Closing):
         return f"<{type(self).__name__} {self.data_type} {list(self.shape)}>"
 
 
-class MLTensor(_Described):
+class MLTensor(_Described, Closing):
     """Memory of a context. Dropping it frees the memory after all earlier calls."""
 
     __slots__ = ()
@@ -63,19 +63,10 @@ class MLTensor(_Described):
         self._own.destroy()
 
 
-class MLOperand:
+class MLOperand(_Described):
     """A value in a graph under construction."""
 
-    __slots__ = ("_own", "data_type", "shape")
-    data_type: DataType
-    shape: tuple[int, ...]
-
-    def __init__(self, own: Any) -> None:
-        self._own = own
-        self.data_type, self.shape = own.descriptor()
-
-    def __repr__(self) -> str:
-        return f"<MLOperand {self.data_type} {list(self.shape)}>"
+    __slots__ = ()
 
 
 class MLGraph(Closing):

@@ -7,10 +7,10 @@
 #include <mutex>
 #include <thread>
 
-namespace webnn {
+namespace bindings {
 
 /// Runs tasks one after the other. The thread starts with the first. Tasks must not throw.
-/// post() is for any thread, close() for the environment's own.
+/// post() is for any thread, close() for one.
 class Worker {
  public:
   using Task = std::function<void()>;
@@ -33,4 +33,4 @@ class Worker {
   bool closed_ = false;
 };
 
-}  // namespace webnn
+}  // namespace bindings

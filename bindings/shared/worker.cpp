@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace webnn {
+namespace bindings {
 
 void Worker::post(Task task) {
   const std::lock_guard lock(mutex_);
@@ -41,4 +41,4 @@ void Worker::work() noexcept {
   }
 }
 
-}  // namespace webnn
+}  // namespace bindings
