@@ -2,6 +2,8 @@
 
 #include <array>
 #include <optional>
+#include <string>
+#include <string_view>
 
 namespace polychron {
 
@@ -12,6 +14,24 @@ std::string_view to_string(ErrorKind kind) noexcept {
       "context_lost",   "aborted",       "timed_out",     "internal"};
   return names[static_cast<std::size_t>(kind)];
 }
+
+namespace {
+
+/// `text` with its control bytes escaped, for what(), which is one line: names come from models.
+std::string one_line(std::string_view text) {
+  std::string line;
+  for (const unsigned char byte : text) {
+    if (byte >= 0x20 && byte != 0x7f) {
+      line += static_cast<char>(byte);
+    } else {
+      constexpr std::string_view digits = "0123456789abcdef";
+      line += {'\\', 'x', digits[byte >> 4], digits[byte & 15]};
+    }
+  }
+  return line;
+}
+
+}  // namespace
 
 struct Error::State {
   ErrorKind kind;
@@ -39,6 +59,7 @@ struct Error::State {
     }
     text += message;
     if (cause) text += (message.empty() ? "" : " ") + std::string(cause->what());
+    text = one_line(text);
   }
 };
 

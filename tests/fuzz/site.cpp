@@ -107,8 +107,3 @@ Buffer filled(std::size_t size, std::span<const std::uint8_t> pattern) {
 }
 
 }  // namespace fuzz
-
-/// Under Clang oneDNN brings LLVM's OpenMP runtime, which looks for libraries that are not there,
-/// on a lane's thread. If that thread is ending as the process does, LeakSanitizer does not look at
-/// it any more. Then glibc's memory for its dlerror() seems lost (one run of thirty).
-extern "C" const char* __lsan_default_suppressions() { return "leak:_dlerror_run\n"; }

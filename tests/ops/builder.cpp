@@ -50,6 +50,14 @@ BOOST_AUTO_TEST_CASE(inputs_have_their_descriptors) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(control_bytes_of_a_label_are_escaped_in_the_one_line_of_an_error) {
+  const auto error = Error(ErrorKind::type_error, "no such axis")
+                         .with_operation("softmax", "first\nsecond\x7f")
+                         .caused_by(Error(ErrorKind::bad_data, "a\tb"));
+  BOOST_TEST(error.what() == R"(softmax 'first\x0asecond\x7f' failed: no such axis a\x09b)");
+  BOOST_TEST(error.label() == "first\nsecond\x7f");
+}
+
 BOOST_AUTO_TEST_CASE(wrong_inputs_are_refused) {
   GraphBuilder builder(context);
   const auto shape = [](Shape dimensions) {
