@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "codes/built_in.hpp"
-#include "core/config.hpp"
 #include "core/service.hpp"
 #include "http/options.hpp"
+#include "models/config.hpp"
 
 namespace polychron::server {
 

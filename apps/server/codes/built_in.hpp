@@ -1,7 +1,7 @@
 // The models made of code that the server brings.
 #pragma once
 
-#include "core/engine.hpp"
+#include "models/engine.hpp"
 
 namespace polychron::server {
 

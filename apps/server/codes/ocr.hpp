@@ -1,7 +1,7 @@
 // "ocr": reads the text of pictures by two models and code (apps/ocr).
 #pragma once
 
-#include "core/engine.hpp"
+#include "models/engine.hpp"
 
 namespace polychron::server {
 

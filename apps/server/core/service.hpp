@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "core/access_log.hpp"
-#include "core/repository.hpp"
 #include "core/tokens.hpp"
+#include "models/repository.hpp"
 
 namespace polychron::server {
 

@@ -6,7 +6,7 @@
 #include <polychron/error.hpp>
 #include <sstream>
 
-#include "core/config.hpp"
+#include "models/config.hpp"
 #include "protocol/refusal.hpp"
 
 namespace polychron::server {

@@ -10,7 +10,7 @@
 #include <random>
 #include <thread>
 
-#include "core/joint.hpp"
+#include "models/joint.hpp"
 #include "rig.hpp"
 
 namespace polychron::server::tests {

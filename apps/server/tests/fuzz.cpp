@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string>
 
-#include "core/config.hpp"
+#include "models/config.hpp"
 #include "protocol/compression.hpp"
 #include "protocol/json.hpp"
 #include "protocol/repository_call.hpp"

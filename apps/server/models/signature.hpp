@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/config.hpp"
+#include "models/config.hpp"
 #include "protocol/message.hpp"
 
 namespace polychron::server {

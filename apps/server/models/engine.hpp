@@ -13,9 +13,9 @@
 #include <string>
 #include <vector>
 
-#include "core/config.hpp"
-#include "core/metrics.hpp"
-#include "core/signature.hpp"
+#include "models/config.hpp"
+#include "models/metrics.hpp"
+#include "models/signature.hpp"
 #include "protocol/message.hpp"
 
 namespace polychron::server {

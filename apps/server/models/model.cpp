@@ -1,4 +1,4 @@
-#include "core/model.hpp"
+#include "models/model.hpp"
 
 #include <algorithm>
 #include <boost/asio/steady_timer.hpp>
@@ -6,7 +6,7 @@
 #include <polychron/invariant.hpp>
 #include <utility>
 
-#include "core/onnx_engine.hpp"
+#include "models/onnx_engine.hpp"
 
 namespace polychron::server {
 

@@ -1,4 +1,4 @@
-#include "core/joint.hpp"
+#include "models/joint.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -1,11 +1,11 @@
-#include "core/onnx_engine.hpp"
+#include "models/onnx_engine.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <boost/asio/post.hpp>
 #include <utility>
 
-#include "core/joint.hpp"
+#include "models/joint.hpp"
 
 namespace polychron::server {
 

@@ -18,7 +18,7 @@
 #include <thread>
 #include <vector>
 
-#include "core/model.hpp"
+#include "models/model.hpp"
 
 namespace polychron::server {
 

@@ -1,4 +1,4 @@
-#include "core/config.hpp"
+#include "models/config.hpp"
 
 #include <algorithm>
 #include <boost/json/parse.hpp>

@@ -1,4 +1,4 @@
-#include "core/repository.hpp"
+#include "models/repository.hpp"
 
 #include <algorithm>
 #include <polychron/invariant.hpp>

@@ -3,7 +3,7 @@
 #include <set>
 #include <system_error>
 
-#include "core/repository.hpp"
+#include "models/repository.hpp"
 
 namespace polychron::server {
 

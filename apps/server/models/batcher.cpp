@@ -1,4 +1,4 @@
-#include "core/batcher.hpp"
+#include "models/batcher.hpp"
 
 #include <algorithm>
 #include <polychron/invariant.hpp>

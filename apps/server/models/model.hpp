@@ -9,7 +9,7 @@
 #include <memory>
 #include <string>
 
-#include "core/engine.hpp"
+#include "models/engine.hpp"
 
 namespace polychron::server {
 

@@ -1,7 +1,7 @@
 // The tensors of a batch: joined along dimension 0, and split again.
 #pragma once
 
-#include "core/batcher.hpp"
+#include "models/batcher.hpp"
 
 namespace polychron::server {
 

@@ -1,4 +1,4 @@
-#include "core/metrics.hpp"
+#include "models/metrics.hpp"
 
 #include <prometheus/text_serializer.h>
 

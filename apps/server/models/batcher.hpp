@@ -13,7 +13,7 @@
 #include <mutex>
 #include <string_view>
 
-#include "core/engine.hpp"
+#include "models/engine.hpp"
 
 namespace polychron::server {
 

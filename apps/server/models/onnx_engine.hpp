@@ -8,7 +8,7 @@
 #include <memory>
 #include <polychron/sessions.hpp>
 
-#include "core/batcher.hpp"
+#include "models/batcher.hpp"
 
 namespace polychron::server {
 

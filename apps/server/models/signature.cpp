@@ -1,4 +1,4 @@
-#include "core/signature.hpp"
+#include "models/signature.hpp"
 
 #include <algorithm>
 #include <set>
