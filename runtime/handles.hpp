@@ -9,8 +9,9 @@
 #include <memory>
 
 #include "messages/memory.hpp"
-#include "messages/shared/flags.hpp"
+#include "messages/shared/id_source.hpp"
 #include "messages/shared/lease.hpp"
+#include "messages/shared/once.hpp"
 #include "polychron/context.hpp"
 #include "polychron/graph.hpp"
 #include "polychron/tensor.hpp"

@@ -2,12 +2,12 @@
 // others. Pictures are in blocks of 16 channels.
 #include <algorithm>
 
+#include "kernels/direct/avx512.hpp"
 #include "kernels/direct/direct.hpp"
-#include "kernels/direct/wide.hpp"
 #include "kernels/direct/window_panels.hpp"
 #include "kernels/epilogue.hpp"
-#include "kernels/taps.hpp"
 #include "kernels/vectors.hpp"
+#include "kernels/window_range.hpp"
 #include "ops/layouts.hpp"
 #include "ops/table.hpp"
 

@@ -9,7 +9,7 @@
 // pixels computed beside it, and no weight is multiplied with padding.
 #pragma once
 
-#include "kernels/direct/wide.hpp"
+#include "kernels/direct/avx512.hpp"
 
 #ifdef POLYCHRON_WIDE
 

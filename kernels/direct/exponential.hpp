@@ -3,7 +3,7 @@
 
 #include <numbers>
 
-#include "kernels/direct/wide.hpp"
+#include "kernels/direct/avx512.hpp"
 
 #ifdef POLYCHRON_WIDE
 

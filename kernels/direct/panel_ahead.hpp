@@ -6,7 +6,7 @@
 #include <limits>
 #include <span>
 
-#include "kernels/direct/wide.hpp"
+#include "kernels/direct/avx512.hpp"
 
 #ifdef POLYCHRON_WIDE
 

@@ -16,7 +16,7 @@
 #include "kernels/direct/window_panels.hpp"
 #include "kernels/epilogue.hpp"
 #include "kernels/parts.hpp"
-#include "kernels/taps.hpp"
+#include "kernels/window_range.hpp"
 
 #ifdef POLYCHRON_WIDE
 

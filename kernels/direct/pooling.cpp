@@ -12,7 +12,7 @@
 #include "kernels/direct/folds.hpp"
 #include "kernels/direct/reduce.hpp"
 #include "kernels/function_kernel.hpp"
-#include "kernels/taps.hpp"
+#include "kernels/window_range.hpp"
 #include "ops/layouts.hpp"
 #include "ops/number.hpp"
 #include "ops/table.hpp"
@@ -30,10 +30,12 @@ struct Axis {
     return place * stride + k * dilation - padding;
   }
   /// The elements of the window at `place` that are within the picture.
-  Taps taps(std::int64_t place) const { return taps_within(input(place, 0), window, dilation, in); }
+  WindowRange taps(std::int64_t place) const {
+    return window_range(input(place, 0), window, dilation, in);
+  }
   /// The same for all places.
-  std::vector<Taps> all_taps() const {
-    std::vector<Taps> list;
+  std::vector<WindowRange> all_taps() const {
+    std::vector<WindowRange> list;
     for (std::int64_t place = 0; place < out; ++place) list.push_back(taps(place));
     return list;
   }
@@ -51,7 +53,7 @@ struct Pool {
   std::int64_t channels;  ///< contiguous ones
   Axis height, width;
   // Computed once, because each takes divisions.
-  std::vector<Taps> rows, columns;  ///< for the window at each place
+  std::vector<WindowRange> rows, columns;  ///< for the window at each place
 
   /// Elements of a padded row, including the room behind it that is read.
   std::int64_t line() const {
@@ -85,7 +87,7 @@ template <class F, class T>
 void pool_row(const Pool& pool, const T* in, T* out, std::int64_t place,
               typename F::Accumulator* line, typename F::Accumulator* row) {
   const auto& [height, width] = std::tie(pool.height, pool.width);
-  const Taps rows = pool.rows[static_cast<std::size_t>(place)];
+  const WindowRange rows = pool.rows[static_cast<std::size_t>(place)];
   std::fill_n(line + width.padding, width.in, F::first());
   for (std::int64_t k = rows.first; k < rows.last; ++k)
     join_each(line + width.padding, in + height.input(place, k) * width.in, width.in, F::join);
@@ -101,7 +103,7 @@ void pool_row(const Pool& pool, const T* in, T* out, std::int64_t place,
   }
   const std::int64_t count = rows.last - rows.first;
   for (std::int64_t x = 0; x < width.out; ++x) {
-    const Taps columns = pool.columns[static_cast<std::size_t>(x)];
+    const WindowRange columns = pool.columns[static_cast<std::size_t>(x)];
     F::finish(row[x], count * (columns.last - columns.first), out[x]);
   }
 }
@@ -112,8 +114,8 @@ void pool_channels(const Pool& pool, const T* in, T* out, std::int64_t row, std:
   constexpr std::int64_t tile = lanes > 0 ? lanes : 128;
   std::array<typename F::Accumulator, static_cast<std::size_t>(tile)> folded;
   const auto& [height, width] = std::tie(pool.height, pool.width);
-  const Taps rows = pool.rows[static_cast<std::size_t>(row)];
-  const Taps columns = pool.columns[static_cast<std::size_t>(column)];
+  const WindowRange rows = pool.rows[static_cast<std::size_t>(row)];
+  const WindowRange columns = pool.columns[static_cast<std::size_t>(column)];
   const std::int64_t number = (rows.last - rows.first) * (columns.last - columns.first);
   const std::int64_t channels = lanes > 0 ? lanes : pool.channels;
   T* const to = out + (row * width.out + column) * channels;
@@ -227,7 +229,7 @@ bool are_usual(const Problem& problem) {
 /// True if there is one window, which covers the whole picture.
 bool covers(const Pool& pool) {
   const auto all = [](const Axis& axis) {
-    const Taps taps = axis.taps(0);
+    const WindowRange taps = axis.taps(0);
     return axis.out == 1 && axis.dilation == 1 && taps.last - taps.first == axis.in;
   };
   return all(pool.height) && all(pool.width);

@@ -1,7 +1,7 @@
 // The rows of products with a constant matrix: of one row, and of several rows with AVX-512. With
 // AVX-512 there is attention, too.
+#include "kernels/direct/avx512.hpp"
 #include "kernels/direct/direct.hpp"
-#include "kernels/direct/wide.hpp"
 #include "ops/table.hpp"
 
 namespace polychron::kernels::direct {

@@ -8,7 +8,7 @@
 #include "kernels/direct/direct.hpp"
 #include "kernels/function_kernel.hpp"
 #include "kernels/half.hpp"
-#include "kernels/nibbles.hpp"
+#include "kernels/packed_int4.hpp"
 #include "kernels/vectors.hpp"
 #include "ops/table.hpp"
 

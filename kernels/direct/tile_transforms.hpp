@@ -10,7 +10,7 @@
 
 #include <array>
 
-#include "kernels/direct/wide.hpp"
+#include "kernels/direct/avx512.hpp"
 
 #ifdef POLYCHRON_WIDE
 

@@ -3,7 +3,7 @@
 #include "kernels/onednn/guarded.hpp"
 #include "kernels/onednn/onednn.hpp"
 #include "kernels/onednn/post_ops.hpp"
-#include "kernels/taps.hpp"
+#include "kernels/window_range.hpp"
 #include "ops/layouts.hpp"
 
 namespace polychron::kernels::onednn {

@@ -2,7 +2,7 @@
 #include "kernels/onednn/guarded.hpp"
 #include "kernels/onednn/onednn.hpp"
 #include "kernels/onednn/primitive_kernel.hpp"
-#include "kernels/taps.hpp"
+#include "kernels/window_range.hpp"
 
 namespace polychron::kernels::onednn {
 namespace {

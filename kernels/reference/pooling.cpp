@@ -4,7 +4,7 @@
 #include "kernels/reference/image.hpp"
 #include "kernels/reference/reference.hpp"
 #include "kernels/reference/types.hpp"
-#include "kernels/taps.hpp"
+#include "kernels/window_range.hpp"
 #include "ops/table.hpp"
 
 namespace polychron::kernels::reference {
@@ -50,8 +50,8 @@ void pool_with(const Call& call) {
   T* out = call.out<T>();
   const auto pooled = [&](std::int64_t n, std::int64_t c, std::int64_t top, std::int64_t left) {
     P pool{};
-    const Taps rows = taps_within(top, window_h, a.dilations[0], x.h);
-    const Taps columns = taps_within(left, window_w, a.dilations[1], x.w);
+    const WindowRange rows = window_range(top, window_h, a.dilations[0], x.h);
+    const WindowRange columns = window_range(left, window_w, a.dilations[1], x.w);
     for (std::int64_t ky = rows.first; ky < rows.last; ++ky)
       for (std::int64_t kx = columns.first; kx < columns.last; ++kx)
         pool.take(widen(in[x.at(n, c, top + ky * a.dilations[0], left + kx * a.dilations[1])]));

@@ -1,5 +1,5 @@
 // quantizeLinear and dequantizeLinear: each element with the scale and zero point of its block.
-#include "kernels/nibbles.hpp"
+#include "kernels/packed_int4.hpp"
 #include "kernels/reference/reference.hpp"
 #include "kernels/reference/types.hpp"
 #include "kernels/reference/walk.hpp"

@@ -11,7 +11,7 @@
 #include <mutex>
 #include <thread>
 
-#include "messages/shared/flags.hpp"
+#include "messages/shared/once.hpp"
 #include "polychron/future.hpp"
 
 namespace polychron::detail {

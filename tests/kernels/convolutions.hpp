@@ -83,8 +83,8 @@ struct Prepared {
 };
 
 /// The results that our own loops promise, number by number. Sums begin with the bias and go on in
-/// the order of taps and channels. Each product is added without rounding it first. Taps outside of
-/// the picture are left out.
+/// the order of taps and channels. Each product is added without rounding it first. WindowRange
+/// outside of the picture are left out.
 Buffer expected_by_sums(const Prepared& prepared, const ProblemMaker& maker);
 
 }  // namespace polychron::tests

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "kernels/cpu/cpu_backend.hpp"
-#include "kernels/nibbles.hpp"
+#include "kernels/packed_int4.hpp"
 #include "ops/table.hpp"
 #include "tests/kernels/graphs.hpp"
 

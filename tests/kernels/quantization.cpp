@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "kernels/nibbles.hpp"
+#include "kernels/packed_int4.hpp"
 #include "ops/number.hpp"
 #include "ops/table.hpp"
 #include "tests/kernels/problems.hpp"
@@ -177,7 +177,7 @@ BOOST_AUTO_TEST_CASE(what_does_not_fit_saturates) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(nibbles_come_back_from_any_place) {
+BOOST_AUTO_TEST_CASE(packed_values_come_back_from_any_place) {
   Generator generator(3);
   for (std::size_t first = 0; first < 5; ++first)
     for (std::size_t count = 0; count < 40; ++count) {

@@ -38,7 +38,7 @@ const std::map<std::string, std::set<std::string>> system_headers{
     {"apps/ocr/picture_png.cpp", {"png.h"}},
     {"apps/ocr/picture_tiff.cpp", {"tiffio.h"}},
     {"apps/ocr/picture_webp.cpp", {"webp"}},
-    {"kernels/direct/wide.hpp", {"immintrin.h"}},
+    {"kernels/direct/avx512.hpp", {"immintrin.h"}},
     {"observe/recording/recorder.cpp", {"errno.h", "pthread.h"}},
     {"apps/tool/platform.cpp", {"fcntl.h", "signal.h", "unistd.h", "sys"}}};
 

@@ -10,7 +10,7 @@
 #include "kernels/cpu/passes/passes.hpp"
 #include "kernels/fusion.hpp"
 #include "kernels/kernel.hpp"
-#include "kernels/taps.hpp"
+#include "kernels/window_range.hpp"
 
 namespace polychron::kernels {
 namespace {

@@ -1,8 +1,7 @@
-// The two things that the threads which hold a handle share.
+// A flag that one of several threads sets.
 #pragma once
 
 #include <atomic>
-#include <cstdint>
 
 namespace polychron::msg {
 
@@ -15,15 +14,6 @@ class Once {
 
  private:
   std::atomic<bool> done_{false};
-};
-
-/// Numbers 1, 2, 3, … that are never given twice. Thread-safe.
-class IdSource {
- public:
-  std::uint64_t next() noexcept { return next_.fetch_add(1, std::memory_order_relaxed); }
-
- private:
-  std::atomic<std::uint64_t> next_{1};
 };
 
 }  // namespace polychron::msg

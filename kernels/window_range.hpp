@@ -8,15 +8,15 @@
 namespace polychron::kernels {
 
 /// Elements of a window along an axis, as [first, last). Empty unless first is below last.
-struct Taps {
+struct WindowRange {
   std::int64_t first, last;
 };
 
 /// The elements within [0, extent) of a window with `size` elements, `dilation` apart, from `start`
 /// on. A window and its padding may have billions of elements around a small picture. A loop over
 /// these elements alone takes time in proportion to the picture.
-inline Taps taps_within(std::int64_t start, std::int64_t size, std::int64_t dilation,
-                        std::int64_t extent) {
+inline WindowRange window_range(std::int64_t start, std::int64_t size, std::int64_t dilation,
+                                std::int64_t extent) {
   const std::int64_t first = start >= 0 ? 0 : (dilation - 1 - start) / dilation;
   const std::int64_t last = start >= extent ? 0 : (extent - 1 - start) / dilation + 1;
   return {first, std::min(size, last)};
