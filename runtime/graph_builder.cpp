@@ -41,6 +41,11 @@ Operand GraphBuilder::input(std::string name, const OperandDescriptor& descripto
   return with_errors([&] { return state_of(state_).add_input(std::move(name), descriptor); });
 }
 
+Operand GraphBuilder::dynamic_input(std::string name, const InputDescriptor& descriptor) {
+  return with_errors(
+      [&] { return state_of(state_).add_dynamic_input(std::move(name), descriptor); });
+}
+
 Operand GraphBuilder::constant(const OperandDescriptor& descriptor,
                                std::span<const std::byte> bytes) {
   return with_errors([&] {
