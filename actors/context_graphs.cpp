@@ -41,9 +41,9 @@ void ContextState::call(msg::Dispatch& c, msg::LocalPart& local) {
                              msg::Conditions{c.deadline, std::move(local.cancellation)});
     return;
   }
-  // The tensors do not fit the graph's dynamic dimensions. Or another thread has destroyed one
-  // since the caller checked, or one is on lease in LeaseMode::fail. The outputs become errored, as they lack the content that readers expect; a
-  // leased output stays as it is, for its holder.
+  // The tensors do not fit the graph's dynamic dimensions, another thread has destroyed one since
+  // the caller checked, or one is on lease in LeaseMode::fail. The outputs become errored, as they
+  // lack the content that readers expect; a leased output stays as it is, for its holder.
   auto stamp = order_->stamp<msg::op::Fail>({}, writes);
   const auto refused = problem->with_operation("dispatch", c.label, stamp.ticket).not_run();
   // planted: a refused dispatch leaves its outputs as they are
@@ -116,9 +116,12 @@ void ContextState::receive(msg::compiled& m) {
   m.reply.description_bytes.reset();  // the plan has its own reservation
   std::optional<Error> refused;
   if (!m.plan) refused = m.plan.error().with_operation("build", m.call.description->label);
-  // planted: a refused build is not answered
-  if (refused) reply.reject(*refused);
-  if (refused && !m.call.early) return m.permit.give_back();
+  if (refused) {
+    m.permit.give_back();
+    // planted: a refused build is not answered
+    reply.reject(*refused);
+    if (!m.call.early) return;
+  }
   const auto id = m.call.graph;
   ensure(graphs_.contains(id) == m.call.early, "a graph is compiled once");
   auto& entry = m.call.early ? graphs_.find(id)->second : add_graph(m.call);

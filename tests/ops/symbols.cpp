@@ -15,6 +15,8 @@
 using namespace polychron;
 using namespace polychron::test;
 
+BOOST_AUTO_TEST_SUITE(symbols)
+
 namespace {
 
 constexpr std::uint32_t n = 0x8000'0000U, m = n + 1, any = ops::derived;
@@ -39,8 +41,6 @@ std::map<std::uint32_t, std::uint32_t> hide(Descriptors& operands, std::size_t c
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(symbols)
 
 BOOST_AUTO_TEST_CASE(a_symbol_passes_where_the_rule_moves_it) {
   accept("relu", {f32({1, n, 64})}, {}, f32({1, n, 64}));

@@ -25,7 +25,7 @@ struct Early {
   Future<msg::Built> built;
 };
 
-constexpr std::uint64_t schedules = 300;
+constexpr std::uint64_t seeds_tried = 300;
 
 }  // namespace
 
@@ -33,7 +33,7 @@ BOOST_AUTO_TEST_SUITE(early_builds)
 
 BOOST_AUTO_TEST_CASE(a_dispatch_keeps_its_place_under_every_schedule) {
   for (const int lanes : {1, 2})
-    for (std::uint64_t seed = seed_of_run(); seed < seed_of_run() + schedules; ++seed) {
+    for (std::uint64_t seed = seed_of_run(); seed < seed_of_run() + seeds_tried; ++seed) {
       Server s({.lanes = lanes}, seed);
       const auto in = s.tensor("in"), out = s.tensor("out"), other = s.tensor("other");
       s.write(in, 1);
@@ -58,7 +58,7 @@ BOOST_AUTO_TEST_CASE(a_dispatch_keeps_its_place_under_every_schedule) {
 }
 
 BOOST_AUTO_TEST_CASE(a_refused_build_makes_the_outputs_errored) {
-  for (std::uint64_t seed = seed_of_run(); seed < seed_of_run() + schedules; ++seed) {
+  for (std::uint64_t seed = seed_of_run(); seed < seed_of_run() + seeds_tried; ++seed) {
     Server s({}, seed);
     const auto in = s.tensor("in"), out = s.tensor("out"), next = s.tensor("next");
     const auto later = s.graph("later");
@@ -84,7 +84,7 @@ BOOST_AUTO_TEST_CASE(a_refused_build_makes_the_outputs_errored) {
 }
 
 BOOST_AUTO_TEST_CASE(the_end_of_the_context_settles_everything) {
-  for (std::uint64_t seed = seed_of_run(); seed < seed_of_run() + schedules; ++seed) {
+  for (std::uint64_t seed = seed_of_run(); seed < seed_of_run() + seeds_tried; ++seed) {
     Server s({}, seed);
     const auto in = s.tensor("in"), out = s.tensor("out");
     Early early(s);
