@@ -159,6 +159,26 @@ std::vector<Operand> BuilderState::add_operator(std::string_view name,
   return result_operands;
 }
 
+Shape BuilderState::symbols_of(const Operand& x, const std::vector<Dimension>& dimensions,
+                               std::string_view label) const {
+  check_open();
+  Shape shape;
+  for (const auto& dimension : dimensions) {
+    shape.push_back(dimension.size);
+    bool found = !dimension.is_dynamic() && !ops::is_symbol(dimension.size);
+    if (dimension.is_dynamic() && owns(x))
+      for (const auto candidate : descriptor(x.value_).shape)
+        if (ops::is_symbol(candidate) && symbols_.name(candidate) == dimension.name) {
+          shape.back() = candidate;
+          found = true;
+        }
+    if (!found && owns(x))
+      refuse((label.empty() ? "" : "[" + std::string(label) + "] ") + "reshape: the new shape is " + to_string(dimensions) +
+             ", expected sizes and dynamic dimensions of the operand, " + to_string(x.dimensions()));
+  }
+  return shape;
+}
+
 void BuilderState::check_outputs(const NamedOperands& outputs) const {
   if (outputs.empty()) refuse("build: got no outputs, expected at least one");
   std::set<std::string_view> names;

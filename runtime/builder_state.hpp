@@ -37,6 +37,10 @@ class BuilderState : public std::enable_shared_from_this<BuilderState> {
   std::vector<Operand> add_operator(std::string_view name, std::span<const Operand* const> operands,
                                     Attributes attributes, std::string_view label);
 
+  /// The sizes, and the symbols of `x` that have these names. Throws type_error for another name.
+  Shape symbols_of(const Operand& x, const std::vector<Dimension>& dimensions,
+                   std::string_view label) const;
+
   Future<Graph> build(const NamedOperands& outputs, const BuildOptions& options);
   void destroy();
 

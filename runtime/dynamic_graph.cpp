@@ -70,6 +70,7 @@ std::map<std::uint32_t, std::uint32_t> DynamicGraph::sizes_of(
 
 std::shared_ptr<const ops::Graph> DynamicGraph::describe(const std::vector<Shape>& inputs) const {
   const auto sizes = sizes_of(inputs);
+  auto all_sizes = sizes;  // also of what operators derive
   auto graph = std::make_shared<ops::Graph>(*description_);
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     auto& descriptor = graph->values[graph->inputs[i].second].descriptor;
@@ -78,14 +79,22 @@ std::shared_ptr<const ops::Graph> DynamicGraph::describe(const std::vector<Shape
       misfit("input '" + graph->inputs[i].first + "': " + *problem);
   }
   try {
-    for (const auto& node : graph->nodes) {
+    for (auto& node : graph->nodes) {
+      if (auto* const reshape = std::get_if<ReshapeAttributes>(&node.attributes))
+        for (auto& size : reshape->new_shape)
+          if (ops::is_symbol(size)) size = all_sizes.at(size);
       std::vector<const OperandDescriptor*> operands;
       for (const auto value : node.inputs)
         operands.push_back(value == ops::no_value ? nullptr : &graph->values[value].descriptor);
       auto results = ops::infer(ops::row(node.op), operands, node.attributes, node.label);
       ensure(results.size() == node.outputs.size(), "an operator's results do not depend on sizes");
-      for (std::size_t i = 0; i < results.size(); ++i)
-        graph->values[node.outputs[i]].descriptor = std::move(results[i]);
+      for (std::size_t i = 0; i < results.size(); ++i) {
+        auto& descriptor = graph->values[node.outputs[i]].descriptor;
+        for (std::size_t axis = 0; axis < results[i].shape.size(); ++axis)
+          if (ops::is_symbol(descriptor.shape[axis]))
+            all_sizes.emplace(descriptor.shape[axis], results[i].shape[axis]);
+        descriptor = std::move(results[i]);
+      }
     }
   } catch (const Error& error) {
     std::string where;

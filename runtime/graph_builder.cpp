@@ -95,6 +95,14 @@ std::vector<Operand> GraphBuilder::apply(std::string_view name,
       [&] { return state_of(state_).add_operator(name, operands, std::move(attributes), label); });
 }
 
+Operand GraphBuilder::dynamic_reshape(const Operand& x, const std::vector<Dimension>& new_shape,
+                                      Label label) {
+  return with_errors([&] {
+    const auto symbols = state_of(state_).symbols_of(x, new_shape, label);
+    return one("reshape", {&x}, ReshapeAttributes{symbols}, label);
+  });
+}
+
 void GraphBuilder::check_view(const OperandDescriptor& descriptor, DataType view) {
   if (view == descriptor.data_type || view == DataType::uint8) return;
   with_errors([&] {

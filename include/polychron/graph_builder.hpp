@@ -346,6 +346,10 @@ class GraphBuilder {
     return detail::with_errors(
         [&] { return one("reshape", {&x}, ReshapeAttributes{new_shape}, label); });
   }
+  /// reshape() to sizes and to dynamic dimensions of `x`, by name: `{1, "sequence", 8, 64}`. Throws
+  /// type_error for another name.
+  Operand dynamic_reshape(const Operand& x, const std::vector<Dimension>& new_shape,
+                          Label label = {});
   Operand reverse(const Operand& x, const ReverseAttributes& attributes = {}, Label label = {}) {
     return one("reverse", {&x}, attributes, label);
   }

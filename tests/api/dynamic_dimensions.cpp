@@ -170,6 +170,30 @@ BOOST_AUTO_TEST_CASE(a_check_that_nobody_could_make_before_comes_with_the_dispat
   BOOST_TEST(Embedder::floats(run({1}, {1, 2}).value()) == (std::vector<float>{2, 3}));
 }
 
+BOOST_AUTO_TEST_CASE(a_reshape_keeps_dynamic_dimensions_by_name) {
+  Embedder e(with_feature());
+  GraphBuilder builder(e.context);
+  const auto x = builder.dynamic_input("x", {DataType::float32, {"n", 6}});
+  const auto heads = builder.dynamic_reshape(x, {2, "n", 3}, "heads");
+  BOOST_TEST(to_string(heads.dimensions()) == "[2, n, 3]");
+  const auto twice = builder.concat({heads, heads}, 1);
+  const auto derived = twice.dimensions()[1];
+  const auto flat = builder.dynamic_reshape(twice, {derived, 6});
+  throws(ErrorKind::type_error, [&] { builder.dynamic_reshape(x, {2, "n", 4}); });
+  throws(ErrorKind::type_error, [&] { builder.dynamic_reshape(x, {2, "m", 3}); });
+  throws(ErrorKind::type_error, [&] { builder.dynamic_reshape(x, {2, 0x8000'0000U, 3}); });
+  const auto graph = builder.build({{"heads", heads}, {"flat", flat}}).get();
+  for (const std::uint32_t n : {1U, 4U}) {
+    const auto in = e.tensor(DataType::float32, {n, 6});
+    const auto out = e.tensor(DataType::float32, {2, n, 3});
+    const auto all = e.tensor(DataType::float32, {2 * n, 6});
+    e.context.write_tensor(in, std::vector<float>(n * 6, 5));
+    e.context.dispatch(graph, {{"x", in}}, {{"heads", out}, {"flat", all}});
+    BOOST_TEST(e.read(out) == std::vector<float>(n * 6, 5));
+    BOOST_TEST(e.read(all) == std::vector<float>(n * 12, 5));
+  }
+}
+
 BOOST_AUTO_TEST_CASE(names_and_types_are_checked_at_once) {
   Products p;
   const auto y = p.tensor(DataType::float32, {1, 1}), x = p.ones({1, 3}), w = p.ones({3, 1});
