@@ -17,7 +17,7 @@ void CompilerState::receive(msg::compile& m) {
   environment().compiling.with(0);
   if (const auto owner = context())
     tell(owner, msg::compiled{std::move(m.call), std::move(m.reply), std::move(m.permit),
-                              std::move(plan)});
+                              std::move(plan), std::move(m.loads)});
 }
 
 }  // namespace polychron::actors

@@ -67,7 +67,7 @@ class ContextState : public State<ContextState, context_actor> {
     std::forward_list<LeaseEntry> leases;  ///< asked for or out, not yet ended; the latest first
   };
   struct GraphEntry {
-    graph_actor actor;
+    graph_actor actor;  ///< null until it is compiled, if it was called early
     msg::GraphRef slot;
     Uses uses;
   };
@@ -113,6 +113,7 @@ class ContextState : public State<ContextState, context_actor> {
   }
   /// Passes an error that no call reports to the innermost scope that takes it, or to the handler.
   void observe(const Error& error, msg::Ticket ticket);
+  GraphEntry& add_graph(const msg::Build& c);
   /// Sends the first waiting build to the compiler.
   void compile_next();
   void lose(LostReason reason, std::string_view message) noexcept;

@@ -27,7 +27,9 @@ void ContextState::call(msg::Dispatch& c, msg::LocalPart& local) {
   auto problem = resolve(c.inputs, inputs, reads);
   if (auto other = resolve(c.outputs, outputs, writes); !problem) problem = std::move(other);
   const auto graph = graphs_.find(c.graph);
-  if (graph == graphs_.end())
+  if (c.refused)
+    problem = std::move(c.refused->error);
+  else if (graph == graphs_.end())
     problem = Error(ErrorKind::invalid_state, "the graph is destroyed");
   else
     reads.push_back(&graph->second.uses);
@@ -39,9 +41,9 @@ void ContextState::call(msg::Dispatch& c, msg::LocalPart& local) {
                              msg::Conditions{c.deadline, std::move(local.cancellation)});
     return;
   }
-  // Another thread has destroyed a tensor since the caller checked, or one is on lease in
-  // LeaseMode::fail. The outputs become errored, as they lack the content that readers expect; a
-  // leased output stays as it is, for its holder.
+  // The tensors do not fit the graph's dynamic dimensions, another thread has destroyed one since
+  // the caller checked, or one is on lease in LeaseMode::fail. The outputs become errored, as they
+  // lack the content that readers expect; a leased output stays as it is, for its holder.
   auto stamp = order_->stamp<msg::op::Fail>({}, writes);
   const auto refused = problem->with_operation("dispatch", c.label, stamp.ticket).not_run();
   // planted: a refused dispatch leaves its outputs as they are
@@ -59,6 +61,7 @@ void ContextState::call(msg::Compute& c, msg::LocalPart& local) {
     return;
   }
   auto& entry = graph->second;
+  ensure(entry.actor != nullptr, "a graph is compiled before it computes");
   auto stamp = order_->stamp_read<msg::op::Compute>(entry.uses);
   tell(entry.actor, msg::expect_of_graph{stamp.ticket, batch});
   issue<msg::op::Compute>(std::move(stamp), std::move(local.permit), entry.slot, std::move(batch),
@@ -68,9 +71,23 @@ void ContextState::call(msg::Compute& c, msg::LocalPart& local) {
 
 void ContextState::call(msg::Build& c, msg::LocalPart& local) {
   ensure(!graphs_.contains(c.graph), "a graph's number is given once");
-  builds_.push_back(
-      {std::move(c), std::move(reply_of<msg::BuildReply>(local)), std::move(local.permit)});
+  msg::Stamp loads;
+  if (c.early) loads = order_->stamp_write<msg::op::Load>(add_graph(c).uses);
+  builds_.push_back({std::move(c), std::move(reply_of<msg::BuildReply>(local)),
+                     std::move(local.permit), std::move(loads)});
   if (builds_.size() == 1) compile_next();
+}
+
+ContextState::GraphEntry& ContextState::add_graph(const msg::Build& c) {
+  const auto& description = *c.description;
+  const auto slot = std::make_shared<msg::GraphSlot>();
+  slot->id = c.graph;
+  slot->label = description.label;
+  for (const auto& [input, value] : description.inputs)
+    slot->inputs.emplace_back(input, description.values[value].descriptor);
+  for (const auto& [output, value] : description.outputs)
+    slot->outputs.emplace_back(output, description.values[value].descriptor);
+  return graphs_.emplace(c.graph, GraphEntry{{}, slot, {slot.get(), {}, {}}}).first->second;
 }
 
 void ContextState::compile_next() {
@@ -95,37 +112,37 @@ void ContextState::receive(msg::compiled& m) {
   ensure(!builds_.empty(), "what was compiled was asked for");
   builds_.pop_front();
   if (!builds_.empty()) compile_next();
-  const auto& description = *m.call.description;
   const auto& reply = m.reply.reply;
   m.reply.description_bytes.reset();  // the plan has its own reservation
-  if (!m.plan) {
+  std::optional<Error> refused;
+  if (!m.plan) refused = m.plan.error().with_operation("build", m.call.description->label);
+  if (refused) {
     m.permit.give_back();
     // planted: a refused build is not answered
-    reply.reject(m.plan.error().with_operation("build", description.label));
-    return;
+    reply.reject(*refused);
+    if (!m.call.early) return;
   }
   const auto id = m.call.graph;
-  ensure(!graphs_.contains(id), "a graph is compiled once");
-  const auto slot = std::make_shared<msg::GraphSlot>();
-  slot->id = id;
-  slot->label = description.label;
-  for (const auto& [input, value] : description.inputs)
-    slot->inputs.emplace_back(input, description.values[value].descriptor);
-  for (const auto& [output, value] : description.outputs)
-    slot->outputs.emplace_back(output, description.values[value].descriptor);
-  slot->plan = std::move(*m.plan);
+  ensure(graphs_.contains(id) == m.call.early, "a graph is compiled once");
+  auto& entry = m.call.early ? graphs_.find(id)->second : add_graph(m.call);
+  // An early graph's slot is still the context's: what uses it has its turn after this operation.
+  const auto& slot = entry.slot;
   slot->instances.resize(device_actors_.lanes.size());
-  msg::Built built{
-      slot->inputs,
-      slot->outputs,
-      slot->plan->describe(),
-      slot->plan->labels(),
-      {slot->plan->constant_bytes(), slot->plan->arena_bytes(), device_actors_.lanes.size()}};
-  slot->actor = spawn<GraphState>(id, std::move(built), reply);
-  auto& entry =
-      graphs_.emplace(id, GraphEntry{slot->actor, slot, {slot.get(), {}, {}}}).first->second;
-  issue<msg::op::Load>(order_->stamp_write<msg::op::Load>(entry.uses), std::move(m.permit), slot);
-  if (environment().log->takes(LogLevel::info))
+  msg::Built built;
+  if (refused) {
+    slot->invalid.set(*refused);
+  } else {
+    slot->plan = std::move(*m.plan);
+    built = {slot->inputs,
+             slot->outputs,
+             slot->plan->describe(),
+             slot->plan->labels(),
+             {slot->plan->constant_bytes(), slot->plan->arena_bytes(), slot->instances.size()}};
+  }
+  slot->actor = entry.actor = spawn<GraphState>(id, std::move(built), reply);
+  if (!m.call.early) m.loads = order_->stamp_write<msg::op::Load>(entry.uses);
+  issue<msg::op::Load>(std::move(m.loads), std::move(m.permit), slot);
+  if (!refused && environment().log->takes(LogLevel::info))
     environment().write_log(LogLevel::info, describe_compiled(*slot));
 }
 
@@ -133,6 +150,7 @@ void ContextState::call(const msg::DestroyGraph& c, msg::LocalPart&) {
   const auto graph = graphs_.find(c.graph);
   if (graph == graphs_.end()) return;
   auto& entry = graph->second;
+  ensure(entry.actor != nullptr, "a graph is compiled before it is destroyed");
   tell(entry.actor, msg::destroy_graph{});
   issue<msg::op::Unload>(order_->stamp_write<msg::op::Unload>(entry.uses), {}, entry.slot);
   ending_graphs_.emplace(c.graph, std::move(entry.actor));

@@ -25,6 +25,10 @@ Error failure(const char* operation, const std::string& label, msg::Ticket ticke
 
 DeviceState::Course DeviceState::carry_out(const msg::op::Load& o, msg::Ticket ticket) {
   auto& slot = *o.graph;
+  if (slot.invalid.get() != nullptr) {  // its early build was refused
+    leave();
+    return Course::over;
+  }
   ensure(slot.plan != nullptr, "a graph is loaded with its plan");
   auto reservation =
       guarded([&] { return msg::reserve_constants(environment().budget, *slot.plan); });
@@ -37,6 +41,8 @@ DeviceState::Course DeviceState::carry_out(const msg::op::Load& o, msg::Ticket t
     // The build's future reports this, as with a failed compilation. An error scope does not: the
     // ticket is from the end of the build, when other scopes may be open than at the call.
     count(environment().counters->failed);
+    // A dispatch that was called early finds no memory for its plan either.
+    slot.invalid.set(error);
     outcome = msg::Errored{error};
   }
   leave();

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -62,6 +63,11 @@ struct DestroyTensor {
   static constexpr const char* name = "destroy of a tensor";
   TensorId tensor = 0;
 };
+/// An error that a call threw already, for the error scopes.
+struct Report {
+  static constexpr const char* name = "report";
+  Error error{ErrorKind::internal, ""};
+};
 /// Run a graph. The tensors are in the order of its inputs and outputs.
 struct Dispatch {
   static constexpr const char* name = "dispatch";
@@ -69,6 +75,8 @@ struct Dispatch {
   TensorIds inputs, outputs;
   std::string label;
   Deadline deadline;
+  /// The reason why it does not run: the outputs become errored. There may be no such graph then.
+  std::optional<Report> refused{};
 };
 /// Run a graph on the lent buffers.
 struct Compute {
@@ -77,20 +85,18 @@ struct Compute {
   std::string label;
   Deadline deadline;
 };
-/// Compile a description, and register it as `graph`.
+/// Compile a description, and register it as `graph`: when it is compiled, or with `early` at once.
+/// Then dispatches may follow, whose turns come after it is compiled. If it is refused, the graph
+/// is invalid.
 struct Build {
   static constexpr const char* name = "build";
   GraphId graph = 0;
   std::shared_ptr<const ops::Graph> description;  ///< after compilation: its outline
+  bool early = false;
 };
 struct DestroyGraph {
   static constexpr const char* name = "destroy of a graph";
   GraphId graph = 0;
-};
-/// An error that a call threw already, for the error scopes.
-struct Report {
-  static constexpr const char* name = "report";
-  Error error{ErrorKind::internal, ""};
 };
 struct PushScope {
   static constexpr const char* name = "push_error_scope";

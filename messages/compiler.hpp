@@ -3,6 +3,7 @@
 
 #include "messages/local_part.hpp"
 #include "messages/protocol.hpp"
+#include "messages/stamp.hpp"
 
 namespace polychron::msg {
 
@@ -11,6 +12,7 @@ struct compile {
   Build call;
   BuildReply reply;
   Permit permit;
+  Stamp loads{};  ///< of the operation that loads the plan, if the call came early
 };
 
 }  // namespace polychron::msg

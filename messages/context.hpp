@@ -7,6 +7,7 @@
 #include "kernels/backend.hpp"
 #include "messages/local_part.hpp"
 #include "messages/protocol.hpp"
+#include "messages/stamp.hpp"
 #include "polychron/result.hpp"
 
 namespace polychron::msg {
@@ -22,6 +23,7 @@ struct compiled {
   BuildReply reply;
   Permit permit;
   Result<std::shared_ptr<kernels::Plan>> plan;
+  Stamp loads{};  ///< compile::loads
 };
 /// From a lane: the operation of `ticket` failed, or was refused for a reason of its own.
 struct operation_failed {

@@ -21,7 +21,7 @@ void Call::fail(const std::string& what) const {
 }
 
 void Call::expect_shape(std::size_t index, const Shape& expected) const {
-  if (shape(index) != expected)
+  if (differ(shape(index), expected))
     fail(name(index) + " has shape " + to_string(shape(index)) + ", expected " +
          to_string(expected));
 }

@@ -1,5 +1,6 @@
 #include "ops/infer.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 #include <string>
@@ -85,6 +86,21 @@ void check_attributes(const Call& call, const Attributes& attributes, OptionsAre
       attributes);
 }
 
+/// The problem of a result, or nullopt. Its symbols are those of operands, or derived from such:
+/// other numbers above the largest size come from attributes.
+std::optional<std::string> result_problem(Operands operands, OperandDescriptor result) {
+  const auto known = [&](std::uint32_t symbol) {
+    return std::ranges::any_of(operands, [&](const OperandDescriptor* operand) {
+      if (operand == nullptr) return false;
+      return std::ranges::find(operand->shape, symbol) != operand->shape.end() ||
+             (symbol == derived && has_symbols(operand->shape));
+    });
+  };
+  for (auto& dimension : result.shape)
+    if (is_symbol(dimension) && known(dimension)) dimension = 1;
+  return descriptor_problem(result);
+}
+
 DataType result_type(const Call& call, const OperandRule& rule, const Attributes& attributes) {
   if (call.row().type) return call.row().type(attributes);
   if (rule.same_as != OperandRule::independent) return call.operand(rule.same_as).data_type;
@@ -113,7 +129,7 @@ std::vector<OperandDescriptor> infer(const Row& row, Operands operands,
       call.fail("result '" + std::string(rule.name) + "' would be " + std::string(to_string(type)) +
                 ", expected " + rule.types.text());
     results.push_back({type, std::move(shape)});
-    if (const auto problem = descriptor_problem(results.back()))
+    if (const auto problem = result_problem(operands, results.back()))
       call.fail("result '" + std::string(rule.name) + "': " + *problem);
   }
   return results;

@@ -19,7 +19,8 @@ enum class OptionsAre : std::uint8_t {
   cast,   ///< cast to the operand's type (cast_options()): numbers may be infinite
 };
 
-/// The results' descriptors. Throws Error (type_error) if the specification does not allow the
+/// The results' descriptors. Shapes of operands may have symbols, and so may those of the results
+/// (ops/dimensions.hpp). Throws Error (type_error) if the specification does not allow the
 /// call; the message names the label, the operator and the operand, and the expected value.
 std::vector<OperandDescriptor> infer(const Row& row, Operands operands,
                                      const Attributes& attributes, std::string_view label = {},

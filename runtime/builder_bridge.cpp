@@ -3,10 +3,13 @@
 #include <set>
 
 #include "runtime/calls.hpp"
+#include "runtime/dynamic_graph.hpp"
 
 namespace polychron::detail {
 
 void check_context_alive(const Context& context) { ContextHandle::of(context)->check_alive(); }
+
+bool has_dynamic_dimensions(const Context& context) { return ContextHandle::of(context)->dynamic; }
 
 bool is_strict(const Context& context) { return ContextHandle::of(context)->strict; }
 
@@ -35,7 +38,46 @@ std::uint64_t bytes_of(const ops::Graph& description) {
   return bytes;
 }
 
+/// Takes the bytes of the description's constants. Throws out_of_memory.
+msg::Reservation reserve_constants(Port& port, const ops::Graph& graph) {
+  const auto bytes = bytes_of(graph);
+  auto reservation = port.reserve(bytes);
+  if (!reservation)
+    throw Error(ErrorKind::out_of_memory, "constants of " + describe_bytes(bytes) +
+                                              " do not fit under the context's memory_limit of " +
+                                              describe_bytes(port.memory_limit()))
+        .with_operation("build", graph.label);
+  return std::move(*reservation);
+}
+
 }  // namespace
+
+Future<msg::Built> submit_early_build(const GraphHandle& handle,
+                                      std::shared_ptr<const ops::Graph> graph, msg::Permit permit) {
+  auto& port = *handle.context->port;
+  const auto built = handle.context->promise<msg::Built>();
+  auto settled = built.future();
+  port.submit(msg::Build{handle.id, std::move(graph), true},
+              {msg::BuildReply{built, std::make_shared<msg::Reservation>()}, std::move(permit),
+               nullptr});
+  msg::count(port.counters().builds);
+  return settled;
+}
+
+Future<Graph> make_dynamic_graph(const Context& context, std::shared_ptr<const ops::Graph> graph,
+                                 ops::Symbols symbols, const BuildOptions& options) {
+  const auto& owner = ContextHandle::of(context);
+  return rejecting(owner->port->origin(), [&] {
+    owner->check_alive();
+    auto constants = reserve_constants(*owner->port, *graph);
+    auto handle = std::make_shared<GraphHandle>(owner, options.label);
+    handle->dynamic = std::make_shared<DynamicGraph>(owner, std::move(graph), std::move(symbols),
+                                                     options, std::move(constants));
+    const auto reply = owner->promise<Graph>();
+    reply.resolve(GraphHandle::wrap(std::move(handle)));
+    return reply.future();
+  });
+}
 
 Future<Graph> submit_build(const Context& context, std::shared_ptr<const ops::Graph> graph,
                            const BuildOptions& options) {
@@ -44,13 +86,7 @@ Future<Graph> submit_build(const Context& context, std::shared_ptr<const ops::Gr
   return rejecting(port.origin(), [&] {
     owner->check_alive();
     auto permit = port.enter(Port::AdmissionClass::operations, {});
-    const auto bytes = bytes_of(*graph);
-    auto reservation = port.reserve(bytes);
-    if (!reservation)
-      throw Error(ErrorKind::out_of_memory, "constants of " + describe_bytes(bytes) +
-                                                " do not fit under the context's memory_limit of " +
-                                                describe_bytes(port.memory_limit()))
-          .with_operation("build", options.label);
+    auto reservation = reserve_constants(port, *graph);
     auto handle = std::make_shared<GraphHandle>(owner, options.label);
     const auto built = owner->promise<msg::Built>();
     const auto reply = owner->promise<Graph>();
@@ -58,7 +94,7 @@ Future<Graph> submit_build(const Context& context, std::shared_ptr<const ops::Gr
     auto future = reply.future();
     port.submit(
         msg::Build{handle->id, std::move(graph)},
-        {msg::BuildReply{built, std::make_shared<msg::Reservation>(std::move(*reservation))},
+        {msg::BuildReply{built, std::make_shared<msg::Reservation>(std::move(reservation))},
          std::move(permit), nullptr});
     msg::count(port.counters().builds);
     FutureAccess::relay(std::move(settled),

@@ -45,13 +45,43 @@ ops::ValueId BuilderState::add_value(ops::Value value) {
   return static_cast<ops::ValueId>(values_.size() - 1);
 }
 
-Operand BuilderState::add_input(std::string name, const OperandDescriptor& descriptor) {
-  check_open();
+void BuilderState::check_input(const std::string& name) const {
   if (name.empty()) refuse("input: the name is empty");
   if (std::ranges::find(inputs_, name, &decltype(inputs_)::value_type::first) != inputs_.end())
     refuse("input '" + name + "': there is an input of that name already");
+}
+
+Operand BuilderState::add_input(std::string name, const OperandDescriptor& descriptor) {
+  check_open();
+  check_input(name);
   check_descriptor("input '" + name + "'", descriptor);
-  const auto value = add_value({ops::Value::Kind::input, descriptor, nullptr});
+  return declare_input(std::move(name), descriptor);
+}
+
+Operand BuilderState::add_dynamic_input(std::string name, const InputDescriptor& descriptor) {
+  check_open();
+  check_input(name);
+  if (!has_dynamic_dimensions(context_))
+    throw Error(ErrorKind::not_supported,
+                "input '" + name + "': expected a context with the feature 'dynamic-dimensions'");
+  auto symbols = symbols_;
+  OperandDescriptor with_symbols{descriptor.data_type, {}};
+  for (const auto& dimension : descriptor.shape) {
+    const auto place = name + "_axis" + std::to_string(with_symbols.shape.size());
+    with_symbols.shape.push_back(dimension.is_dynamic() ? symbols.of(dimension, place)
+                                                        : dimension.size);
+    if (!dimension.is_dynamic() && ops::is_symbol(dimension.size))
+      refuse("input '" + name + "' has a dimension of " + std::to_string(dimension.size) +
+             ", expected 1 to 2147483647");
+  }
+  check_descriptor("input '" + name + "'",
+                   {with_symbols.data_type, ops::least(with_symbols.shape)});
+  symbols_ = std::move(symbols);
+  return declare_input(std::move(name), std::move(with_symbols));
+}
+
+Operand BuilderState::declare_input(std::string name, OperandDescriptor descriptor) {
+  const auto value = add_value({ops::Value::Kind::input, std::move(descriptor), nullptr});
   inputs_.emplace_back(std::move(name), value);
   return operand(value);
 }
@@ -77,6 +107,23 @@ Operand BuilderState::add_constant(const Tensor& constant_tensor) {
   return operand(add_value({ops::Value::Kind::constant, descriptor, std::move(bytes), true}));
 }
 
+std::vector<OperandDescriptor> BuilderState::infer(const ops::Row& row, ops::Operands operands,
+                                                   const ops::Node& node) {
+  if (symbols_.empty()) return ops::infer(row, operands, node.attributes, node.label);
+  std::vector<OperandDescriptor> results;
+  try {
+    results = ops::infer(row, operands, node.attributes, node.label);
+  } catch (const Error& error) {
+    throw Error(error.kind(), symbols_.with_names(error.message()));
+  }
+  for (std::size_t i = 0; i < results.size(); ++i)
+    for (std::size_t axis = 0; axis < results[i].shape.size(); ++axis)
+      if (auto& size = results[i].shape[axis]; size == ops::derived)
+        size = symbols_.add(std::string(row.name) + "#" + std::to_string(nodes_.size()) + "." +
+                            std::to_string(i) + "[" + std::to_string(axis) + "]");
+  return results;
+}
+
 std::vector<Operand> BuilderState::add_operator(std::string_view name,
                                                 std::span<const Operand* const> operands,
                                                 Attributes attributes, std::string_view label) {
@@ -93,7 +140,7 @@ std::vector<Operand> BuilderState::add_operator(std::string_view name,
     if (operand != nullptr && !owns(*operand))
       call.fail(call.name(descriptors.size()) +
                 " belongs to another builder, expected one of this builder's");
-    descriptors.push_back(operand == nullptr ? nullptr : &operand->descriptor());
+    descriptors.push_back(operand == nullptr ? nullptr : &descriptor(operand->value_));
     node.inputs.push_back(operand == nullptr ? ops::no_value : operand->value_);
   }
   if (std::holds_alternative<std::monostate>(node.attributes)) {
@@ -101,7 +148,7 @@ std::vector<Operand> BuilderState::add_operator(std::string_view name,
     const auto required = required_field(node.attributes);
     if (!required.empty()) call.fail(std::string(required) + " is missing, and has no default");
   }
-  auto results = ops::infer(*row, descriptors, node.attributes, node.label);
+  auto results = infer(*row, descriptors, node);
   ensure(!results.empty(), "an operator has a result");
   std::vector<Operand> result_operands;
   for (auto& descriptor : results) {
@@ -110,6 +157,26 @@ std::vector<Operand> BuilderState::add_operator(std::string_view name,
   }
   nodes_.push_back(std::move(node));
   return result_operands;
+}
+
+Shape BuilderState::symbols_of(const Operand& x, const std::vector<Dimension>& dimensions,
+                               std::string_view label) const {
+  check_open();
+  Shape shape;
+  for (const auto& dimension : dimensions) {
+    shape.push_back(dimension.size);
+    bool found = !dimension.is_dynamic() && !ops::is_symbol(dimension.size);
+    if (dimension.is_dynamic() && owns(x))
+      for (const auto candidate : descriptor(x.value_).shape)
+        if (ops::is_symbol(candidate) && symbols_.name(candidate) == dimension.name) {
+          shape.back() = candidate;
+          found = true;
+        }
+    if (!found && owns(x))
+      refuse((label.empty() ? "" : "[" + std::string(label) + "] ") + "reshape: the new shape is " + to_string(dimensions) +
+             ", expected sizes and dynamic dimensions of the operand, " + to_string(x.dimensions()));
+  }
+  return shape;
 }
 
 void BuilderState::check_outputs(const NamedOperands& outputs) const {
@@ -175,12 +242,18 @@ Future<Graph> BuilderState::build(const NamedOperands& outputs, const BuildOptio
     with_errors([&] {
       check_open();
       check_outputs(outputs);
+      if (options.most_shapes == 0) refuse("build: most_shapes is 0, expected 1 or more");
       graph = describe(outputs, options.label);
     });
   } catch (const Error& error) {
     return rejected<Future<Graph>>(error.with_operation("build", options.label));
   }
   close(Stage::built);
+  const auto dynamic = [&](const auto& input) {
+    return ops::has_symbols(graph->values[input.second].descriptor.shape);
+  };
+  if (std::ranges::any_of(graph->inputs, dynamic))
+    return make_dynamic_graph(context_, std::move(graph), symbols_, options);
   return submit_build(context_, std::move(graph), options);
 }
 
@@ -199,12 +272,23 @@ void BuilderState::close(Stage stage) {
 namespace polychron {
 
 // A moved-from operand has no owner.
-const OperandDescriptor& Operand::descriptor() const {
+const detail::BuilderState& Operand::owner() const {
   if (!owner_) detail::refuse(ErrorKind::type_error, "this operand has been moved away");
-  return owner_->descriptor(value_);
+  return *owner_;
 }
 
-DataType Operand::data_type() const { return descriptor().data_type; }
+const OperandDescriptor& Operand::descriptor() const {
+  const auto& descriptor = owner().descriptor(value_);
+  if (ops::has_symbols(descriptor.shape))
+    detail::refuse(ErrorKind::type_error, "this operand is " + to_string(dimensions()) +
+                                              ", expected sizes: ask its dimensions()");
+  return descriptor;
+}
+
+DataType Operand::data_type() const { return owner().descriptor(value_).data_type; }
 const Shape& Operand::shape() const { return descriptor().shape; }
+std::vector<Dimension> Operand::dimensions() const {
+  return owner().symbols().dimensions(owner().descriptor(value_).shape);
+}
 
 }  // namespace polychron

@@ -5,6 +5,7 @@
 #include "base/invariant.hpp"
 #include "polychron/context.hpp"
 #include "runtime/calls.hpp"
+#include "runtime/dynamic_graph.hpp"
 
 namespace polychron {
 
@@ -34,14 +35,22 @@ struct CallSite {
   }
 };
 
-/// The ids of `tensors` in the order of the graph's inputs or outputs (`side`).
-msg::TensorIds bind(const std::shared_ptr<ContextHandle>& context, const CallSite& call,
-                    const char* side, const NamedDescriptors& declared,
-                    const NamedTensors& tensors) {
+using Handles = boost::container::small_vector<const TensorHandle*, 8>;
+
+Error misfit(const CallSite& call, const char* side, const std::string& name,
+             const std::string& expected, const TensorHandle& tensor) {
+  return call.wrong(std::string(side) + " '" + name + "': expected " + expected + ", got " +
+                    tensor.name() + ", which is " + to_string(tensor.descriptor));
+}
+
+/// The handles of `tensors` in the order of the graph's inputs or outputs (`side`), which have the
+/// names and types of these.
+Handles match(const std::shared_ptr<ContextHandle>& context, const CallSite& call, const char* side,
+              const NamedDescriptors& declared, const NamedTensors& tensors) {
   if (tensors.size() != declared.size())
     throw call.wrong("expected " + std::to_string(declared.size()) + " " + side + "s, got " +
                      std::to_string(tensors.size()));
-  msg::TensorIds ids;
+  Handles handles;
   for (const auto& [name, descriptor] : declared) {
     // With few names a scan is faster than a table.
     const auto named =
@@ -53,11 +62,20 @@ msg::TensorIds bind(const std::shared_ptr<ContextHandle>& context, const CallSit
     tensor.check_usable(context);
     if (tensor.is_constant)
       throw call.wrong(tensor.name() + " is constant: give it to a GraphBuilder");
-    if (static_cast<const OperandDescriptor&>(tensor.descriptor) != descriptor)
-      throw call.wrong(std::string(side) + " '" + name + "': expected " + to_string(descriptor) +
-                       ", got " + tensor.name() + ", which is " + to_string(tensor.descriptor));
-    ids.push_back(tensor.id);
+    if (tensor.descriptor.data_type != descriptor.data_type ||
+        (!call.graph.dynamic && tensor.descriptor.shape != descriptor.shape))
+      throw misfit(call, side, name,
+                   call.graph.dynamic ? std::string(to_string(descriptor.data_type))
+                                      : to_string(descriptor),
+                   tensor);
+    handles.push_back(&tensor);
   }
+  return handles;
+}
+
+msg::TensorIds ids_of(const Handles& handles) {
+  msg::TensorIds ids;
+  for (const auto* handle : handles) ids.push_back(handle->id);
   return ids;
 }
 
@@ -77,6 +95,8 @@ using Places = boost::container::small_vector<std::size_t, 8>;
 /// The position in `buffers` of each input or output, in the graph's order.
 Places match(const CallSite& call, const char* side, const NamedDescriptors& declared,
              const NamedBuffers& buffers) {
+  if (call.graph.dynamic)
+    throw call.wrong("the graph has dynamic dimensions, expected a dispatch: tensors have shapes");
   if (buffers.size() != declared.size())
     throw call.wrong("expected " + std::to_string(declared.size()) + " " + side + "s, got " +
                      std::to_string(buffers.size()));
@@ -155,6 +175,34 @@ void check_distinct(const CallSite& call, const NamedTensors& named_inputs,
   if (twice != all.end()) throw call.wrong(places_of(*twice, named_inputs, named_outputs));
 }
 
+/// The graph that a dispatch runs, and the reason if it cannot.
+struct Target {
+  /// Keeps the graph of these shapes alive until the dispatch is called.
+  std::shared_ptr<const detail::DynamicGraph::Specialization> specialization{};
+  msg::GraphId graph = 0;
+  std::optional<msg::Report> refused{};
+};
+
+/// Of a graph with dynamic dimensions: as its tensors' shapes say.
+Target target_of(const CallSite& call, const Handles& inputs, const Handles& outputs) {
+  if (!call.graph.dynamic) return {{}, call.graph.id, {}};
+  std::vector<Shape> shapes;
+  for (const auto* input : inputs) shapes.push_back(input->descriptor.shape);
+  try {
+    auto specialization = call.graph.dynamic->get(shapes);
+    for (std::size_t i = 0; i < outputs.size(); ++i)
+      if (const auto& [name, descriptor] = specialization->outputs[i];
+          descriptor.shape != outputs[i]->descriptor.shape)
+        throw misfit(call, "output", name, to_string(descriptor), *outputs[i]);
+    const auto id = specialization->handle->id;
+    return {std::move(specialization), id, {}};
+  } catch (const Error& error) {
+    // Sizes that do not fit are known now, as elsewhere bad values on the device timeline.
+    if (error.kind() != ErrorKind::type_error) throw;
+    return {{}, 0, msg::Report{error.with_object(call.graph.name())}};
+  }
+}
+
 }  // namespace
 
 const Buffer& buffer_of(const NamedBuffers& buffers, std::string_view name) {
@@ -178,14 +226,20 @@ void Context::dispatch(const Graph& graph, const NamedTensors& inputs, const Nam
   reporting(context, [&] {
     const auto call = check_graph(context, graph, "dispatch", options);
     const auto& handle = call.graph;
-    auto input_ids = bind(context, call, "input", handle.built.inputs, inputs);
-    auto output_ids = bind(context, call, "output", handle.built.outputs, outputs);
+    const auto& dynamic = handle.dynamic;
+    const auto given = match(context, call, "input",
+                             dynamic ? dynamic->inputs() : handle.built.inputs, inputs);
+    const auto wanted = match(context, call, "output",
+                              dynamic ? dynamic->outputs() : handle.built.outputs, outputs);
+    auto input_ids = ids_of(given);
+    auto output_ids = ids_of(wanted);
     check_distinct(call, inputs, outputs, input_ids, output_ids);
     auto& port = *context->port;
     const auto conditions = conditions_of(options);
     auto permit = port.enter(Port::AdmissionClass::operations, conditions);
-    port.submit(msg::Dispatch{handle.id, std::move(input_ids), std::move(output_ids), options.label,
-                              options.deadline},
+    auto target = target_of(call, given, wanted);
+    port.submit(msg::Dispatch{target.graph, std::move(input_ids), std::move(output_ids),
+                              options.label, options.deadline, std::move(target.refused)},
                 {{}, std::move(permit), conditions.cancellation});
     msg::count(port.counters().dispatches);
   });

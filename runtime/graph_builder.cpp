@@ -41,6 +41,11 @@ Operand GraphBuilder::input(std::string name, const OperandDescriptor& descripto
   return with_errors([&] { return state_of(state_).add_input(std::move(name), descriptor); });
 }
 
+Operand GraphBuilder::dynamic_input(std::string name, const InputDescriptor& descriptor) {
+  return with_errors(
+      [&] { return state_of(state_).add_dynamic_input(std::move(name), descriptor); });
+}
+
 Operand GraphBuilder::constant(const OperandDescriptor& descriptor,
                                std::span<const std::byte> bytes) {
   return with_errors([&] {
@@ -88,6 +93,14 @@ std::vector<Operand> GraphBuilder::apply(std::string_view name,
                                          Attributes attributes, Label label) {
   return with_errors(
       [&] { return state_of(state_).add_operator(name, operands, std::move(attributes), label); });
+}
+
+Operand GraphBuilder::dynamic_reshape(const Operand& x, const std::vector<Dimension>& new_shape,
+                                      Label label) {
+  return with_errors([&] {
+    const auto symbols = state_of(state_).symbols_of(x, new_shape, label);
+    return one("reshape", {&x}, ReshapeAttributes{symbols}, label);
+  });
 }
 
 void GraphBuilder::check_view(const OperandDescriptor& descriptor, DataType view) {

@@ -22,11 +22,12 @@ namespace polychron::detail {
 struct ContextHandle {
   /// A handle keeps the runtime's state alive.
   ContextHandle(std::shared_ptr<void> runtime_state, std::shared_ptr<Port> to_context,
-                bool is_strict, bool is_accelerated)
+                bool is_strict, bool is_accelerated, bool is_dynamic)
       : runtime(std::move(runtime_state)),
         port(std::move(to_context)),
         strict(is_strict),
-        accelerated(is_accelerated) {}
+        accelerated(is_accelerated),
+        dynamic(is_dynamic) {}
   ~ContextHandle() { port->destroy(); }
   ContextHandle(const ContextHandle&) = delete;
   ContextHandle& operator=(const ContextHandle&) = delete;
@@ -48,6 +49,7 @@ struct ContextHandle {
   const std::shared_ptr<Port> port;
   const bool strict;       ///< ContextOptions::strict
   const bool accelerated;  ///< a GPU computes
+  const bool dynamic;      ///< graphs may have dynamic dimensions
   msg::IdSource ids;
 };
 
@@ -88,6 +90,8 @@ struct TensorHandle {
   const std::unique_ptr<Port::Ending> ending_;
 };
 
+class DynamicGraph;
+
 struct GraphHandle {
   GraphHandle(std::shared_ptr<ContextHandle> owner, std::string graph_label)
       : context(std::move(owner)),
@@ -102,14 +106,14 @@ struct GraphHandle {
   static Graph wrap(std::shared_ptr<GraphHandle> handle) { return Graph(std::move(handle)); }
 
   std::string name() const { return describe_object("graph", label, id); }
-  void destroy() {
-    if (destroyed.claim()) ending_->send();
-  }
+  void destroy();
 
   const std::shared_ptr<ContextHandle> context;
   const msg::GraphId id;
   const std::string label;
   msg::Built built;  ///< written before the handle is handed out
+  /// Of a graph with dynamic dimensions, else null; as `built`.
+  std::shared_ptr<DynamicGraph> dynamic;
   msg::Once destroyed;
 
  private:

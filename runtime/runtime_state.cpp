@@ -209,7 +209,8 @@ actors::EnvironmentRef RuntimeState::make_environment(
   return environment;
 }
 
-Context RuntimeState::spawn(const actors::EnvironmentRef& environment, bool strict) {
+Context RuntimeState::spawn(const actors::EnvironmentRef& environment,
+                            const ContextOptions& options) {
   context_actor actor;
   const auto work = [&] { actor = actors::spawn_context(*system_, environment); };
   if (home_)
@@ -223,7 +224,8 @@ Context RuntimeState::spawn(const actors::EnvironmentRef& environment, bool stri
     budgets.push_back(environment->budget);
   });
   auto context = ContextHandle::wrap(std::make_shared<ContextHandle>(
-      shared_from_this(), port, strict, is_accelerated(*environment->backend)));
+      shared_from_this(), port, options.strict, is_accelerated(*environment->backend),
+      !options.features.empty()));
   // Register the context before using it, so that a concurrent shutdown ends it.
   ports_.with([&](auto& ports) {
     std::erase_if(ports, [](const auto& known) { return known.expired(); });
@@ -249,12 +251,16 @@ Future<Context> RuntimeState::create_context(const ContextOptions& options) {
   };
   if (process_.forked()) return rejected<Future<Context>>(forked_error());
   if (const auto wrong = wrong_options(options)) return refuse({ErrorKind::type_error, *wrong});
+  for (const auto& feature : options.features)
+    if (feature != "dynamic-dimensions")
+      return refuse({ErrorKind::not_supported,
+                     "there is no feature '" + feature + "', expected 'dynamic-dimensions'"});
   if (shut_down_.with([](bool down) { return down; })) return refuse(origin_->error());
   try {
     auto backend = factory_(options);
     if (!backend) return refuse(backend.error());
     const auto promise = Promise<Context>::make(origin_);
-    promise.resolve(spawn(make_environment(options, std::move(*backend)), options.strict));
+    promise.resolve(spawn(make_environment(options, std::move(*backend)), options));
     return promise.future();
   } catch (const Error& error) {
     return refuse(error);

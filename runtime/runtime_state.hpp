@@ -87,7 +87,7 @@ class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
   static void end(RuntimeState* state) noexcept;
   actors::EnvironmentRef make_environment(const ContextOptions& options,
                                           std::shared_ptr<kernels::Backend> backend) const;
-  Context spawn(const actors::EnvironmentRef& environment, bool strict);
+  Context spawn(const actors::EnvironmentRef& environment, const ContextOptions& options);
 
   std::unique_ptr<msg::HomeThread> home_;
   std::optional<engine::PoolConfig> config_;

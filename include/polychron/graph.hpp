@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "polychron/descriptor.hpp"
+#include "polychron/dimension.hpp"
+#include "polychron/future.hpp"
 
 namespace polychron {
 
@@ -45,14 +47,35 @@ class Graph {
 
   /// BuildOptions::label.
   const std::string& label() const;
-  /// The inputs that a dispatch must provide.
+  /// The inputs that a dispatch must provide. Of a graph with dynamic dimensions type_error: see
+  /// dynamic_inputs().
   const NamedDescriptors& inputs() const;
-  /// The outputs that a dispatch must provide tensors or buffers for.
+  /// The outputs that a dispatch must provide tensors or buffers for. Of a graph with dynamic
+  /// dimensions type_error: see dynamic_outputs().
   const NamedDescriptors& outputs() const;
-  /// The compiled plan, one line for each step: operators, implementation, shapes.
+  /// The compiled plan, one line for each step: operators, implementation, shapes. Empty for a graph
+  /// with dynamic dimensions, which has a plan for each set of shapes.
   const std::vector<std::string>& plan() const;
-  /// The memory that the graph takes; known before it first runs.
+  /// The memory that the graph takes; known before it first runs. With dynamic dimensions: of what
+  /// is compiled now.
   GraphMemory memory() const;
+
+  /// True if an input of the graph has a dynamic dimension. Then Context::dispatch() takes tensors
+  /// of any shapes that fit. The graph is compiled for each set of shapes when it is first
+  /// dispatched or prepared; the least recently used of BuildOptions::most_shapes goes. If the
+  /// tensors do not fit, the outputs are errored: the error names the dimension.
+  bool is_dynamic() const;
+  /// The inputs with their dynamic dimensions; of any graph.
+  NamedInputDescriptors dynamic_inputs() const;
+  /// The outputs with their dynamic dimensions; of any graph.
+  NamedInputDescriptors dynamic_outputs() const;
+  /// The outputs' shapes for these shapes of all inputs, in order of declaration; compiles nothing.
+  /// Throws type_error for names and shapes that do not fit, invalid_state (destroyed).
+  NamedShapes compute_shapes(const NamedShapes& inputs) const;
+  /// Compiles the graph for these shapes, unless that is done, so that the first dispatch need not
+  /// wait for it. A graph without dynamic dimensions is prepared. Rejects as compute_shapes()
+  /// throws, as build() does, and with quota_exceeded.
+  Future<void> prepare(const NamedShapes& inputs) const;
 
   /// Refuses new dispatches; earlier ones still run. Idempotent.
   void destroy();

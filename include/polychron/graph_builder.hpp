@@ -27,6 +27,8 @@ class Tensor;
 /// Options of GraphBuilder::build().
 struct BuildOptions {
   std::string label{};  ///< of the resulting graph
+  /// With dynamic dimensions: for how many sets of shapes the graph stays compiled, 1 or more.
+  std::size_t most_shapes = 64;
 };
 
 /// Validates operators, infers shapes and collects them for build().
@@ -58,6 +60,12 @@ class GraphBuilder {
   /// An input of the graph. Throws type_error for an empty or repeated name, and for a descriptor
   /// that create_tensor() refuses. https://www.w3.org/TR/webnn/#api-mlgraphbuilder-input
   Operand input(std::string name, const OperandDescriptor& descriptor);
+  /// An input with dynamic dimensions, which each dispatch decides by its tensors: `{"sequence",
+  /// 64}`. Then dimensions of results may be dynamic, and checks that need their sizes come with
+  /// the dispatch. The context needs the feature "dynamic-dimensions"
+  /// (ContextOptions::features), else not_supported. Throws type_error as input() does, for an
+  /// empty name of a dimension, and for a name with two bounds.
+  Operand dynamic_input(std::string name, const InputDescriptor& descriptor);
   /// Copies `bytes`, which must be exactly the descriptor's byte length (else type_error).
   Operand constant(const OperandDescriptor& descriptor, std::span<const std::byte> bytes);
   /// Takes over `bytes`; the caller's Buffer is detached. Copies only if the address is not aligned
@@ -338,6 +346,10 @@ class GraphBuilder {
     return detail::with_errors(
         [&] { return one("reshape", {&x}, ReshapeAttributes{new_shape}, label); });
   }
+  /// reshape() to sizes and to dynamic dimensions of `x`, by name: `{1, "sequence", 8, 64}`. Throws
+  /// type_error for another name.
+  Operand dynamic_reshape(const Operand& x, const std::vector<Dimension>& new_shape,
+                          Label label = {});
   Operand reverse(const Operand& x, const ReverseAttributes& attributes = {}, Label label = {}) {
     return one("reverse", {&x}, attributes, label);
   }

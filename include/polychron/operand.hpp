@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "polychron/descriptor.hpp"
+#include "polychron/dimension.hpp"
 
 namespace polychron {
 
@@ -23,17 +24,22 @@ class Operand {
  public:
   /// The data type, which the operator table derives from the operands' types.
   DataType data_type() const;
-  /// The shape, which the operator's shape rule derives from the operands' shapes.
+  /// The shape, which the operator's shape rule derives from the operands' shapes. Throws
+  /// type_error if a dimension is dynamic.
   const Shape& shape() const;
   /// Data type and shape. The reference is valid while the builder or any of its operands exists.
-  /// Throws type_error if the operand was moved from.
+  /// Throws type_error if the operand was moved from, or has a dynamic dimension.
   const OperandDescriptor& descriptor() const;
+  /// The shape with its dynamic dimensions. A size that an operator derives from dynamic ones has a
+  /// name that the library makes, for messages alone.
+  std::vector<Dimension> dimensions() const;
 
  private:
   friend class GraphBuilder;
   friend class detail::BuilderState;
   Operand(std::shared_ptr<detail::BuilderState> owner, std::uint32_t value)
       : owner_(std::move(owner)), value_(value) {}
+  const detail::BuilderState& owner() const;
   std::shared_ptr<detail::BuilderState> owner_;
   std::uint32_t value_ = 0;
 };

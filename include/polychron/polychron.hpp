@@ -5,6 +5,7 @@
 #include "polychron/buffer.hpp"
 #include "polychron/context.hpp"
 #include "polychron/descriptor.hpp"
+#include "polychron/dimension.hpp"
 #include "polychron/error.hpp"
 #include "polychron/error_filter.hpp"
 #include "polychron/future.hpp"

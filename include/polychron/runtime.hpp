@@ -77,6 +77,9 @@ struct ContextOptions {
   /// refused (type_error), and op_support_limits() omits both types. The builder refuses top_k()
   /// and scatter_reduce(). A dispatch may use each tensor only once.
   bool strict = false;
+  /// Features that are only proposed to the specification: "dynamic-dimensions" (docs/builder.md).
+  /// They may change with every version of the library. An unknown name is not_supported.
+  std::vector<std::string> features{};
   /// Threads that share the work of one dispatch, including the lane's own. The number never
   /// changes a bit of the results. See docs/performance.md. At most 1024 over all lanes together.
   int threads = 1;

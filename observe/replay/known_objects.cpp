@@ -57,6 +57,10 @@ void KnownObjects::check(const msg::Call& call, Call& recorded, std::size_t inde
     const auto& g = *build->description;
     Graph made{sizes(g, g.inputs), sizes(g, g.outputs), index};
     is(graphs_.try_emplace(build->graph, std::move(made)).second, "a graph built twice");
+  } else if (const auto* refused = std::get_if<msg::Dispatch>(&call);
+             refused != nullptr && refused->refused) {
+    for (const auto& ids : {refused->inputs, refused->outputs})
+      for (const auto id : ids) static_cast<void>(use(id, recorded));
   } else if (const auto* dispatch = std::get_if<msg::Dispatch>(&call)) {
     const auto& graph = use_graph(dispatch->graph, recorded);
     std::set<msg::TensorId> bound;

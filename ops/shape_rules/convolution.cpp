@@ -32,23 +32,27 @@ std::vector<Shape> conv2d_shape(const Call& call) {
   const Filter filter(call.shape(1), attributes.filter_layout);
   const auto groups = attributes.groups;
   if (groups == 0) call.fail("groups is 0, expected a number above 0");
-  if (image.channels % groups != 0)
+  const bool known_channels = !is_symbol(image.channels);
+  if (known_channels && image.channels % groups != 0)
     call.fail("operand 'input' has " + std::to_string(image.channels) +
               " channels, expected a multiple of groups, " + std::to_string(groups));
-  if (image.channels / groups != filter.input_channels)
+  if (known_channels && differ(image.channels / groups, filter.input_channels))
     call.fail("operand 'filter' has " + std::to_string(filter.input_channels) +
               " input channels, expected " + std::to_string(image.channels / groups) +
               ", the input's by groups");
-  if (filter.output_channels % groups != 0)
+  if (!is_symbol(filter.output_channels) && filter.output_channels % groups != 0)
     call.fail("operand 'filter' has " + std::to_string(filter.output_channels) +
               " output channels, expected a multiple of groups, " + std::to_string(groups));
   expect_bias(call, filter.output_channels);
   std::array<std::uint32_t, 2> sizes{};
   for (std::size_t i = 0; i < 2; ++i)
-    sizes[i] = call.expect_dimension(
-        window_range(call, attributes, image.size(i), filter.size(i), i) / attributes.strides[i] +
-            1,
-        size_names[i]);
+    sizes[i] = is_symbol(image.size(i)) || is_symbol(filter.size(i))
+                   ? derived
+                   : call.expect_dimension(
+                         window_range(call, attributes, image.size(i), filter.size(i), i) /
+                                 attributes.strides[i] +
+                             1,
+                         size_names[i]);
   image.channels = filter.output_channels;
   std::tie(image.height, image.width) = std::tie(sizes[0], sizes[1]);
   return {image.shape(attributes.input_layout)};
@@ -70,7 +74,10 @@ std::int64_t transposed_size(const Call& call, const ConvTranspose2dAttributes& 
 }
 
 std::uint32_t transposed_output(const Call& call, const ConvTranspose2dAttributes& attributes,
-                                std::int64_t calculated, std::size_t axis) {
+                                std::uint32_t input, std::uint32_t window, std::size_t axis) {
+  if (is_symbol(input) || is_symbol(window))
+    return attributes.output_sizes.empty() ? derived : attributes.output_sizes[axis];
+  const auto calculated = transposed_size(call, attributes, input, window, axis);
   const auto stride = std::int64_t{attributes.strides[axis]};
   if (attributes.output_sizes.empty()) {
     const auto size = calculated + attributes.output_padding[axis];
@@ -103,17 +110,20 @@ std::vector<Shape> conv_transpose2d_shape(const Call& call) {
   if (attributes.groups == 0) call.fail("groups is 0, expected a number above 0");
   Image image(call.shape(0), attributes.input_layout);
   const Filter filter(call.shape(1), attributes.filter_layout);
-  if (image.channels != filter.input_channels)
+  if (differ(image.channels, filter.input_channels))
     call.fail("operand 'filter' has " + std::to_string(filter.input_channels) +
               " input channels, expected " + std::to_string(image.channels) + ", the input's");
   // As in the specification, the input's channels need not be a multiple of groups here.
-  const auto channels = call.expect_dimension(
-      std::uint64_t{filter.output_channels} * attributes.groups, "the number of output channels");
+  auto channels = filter.output_channels;
+  if (attributes.groups != 1)
+    channels = is_symbol(channels)
+                   ? derived
+                   : call.expect_dimension(std::uint64_t{channels} * attributes.groups,
+                                           "the number of output channels");
   expect_bias(call, channels);
   std::array<std::uint32_t, 2> sizes{};
   for (std::size_t i = 0; i < 2; ++i)
-    sizes[i] = transposed_output(
-        call, attributes, transposed_size(call, attributes, image.size(i), filter.size(i), i), i);
+    sizes[i] = transposed_output(call, attributes, image.size(i), filter.size(i), i);
   image.channels = channels;
   std::tie(image.height, image.width) = std::tie(sizes[0], sizes[1]);
   return {image.shape(attributes.input_layout)};

@@ -1,5 +1,6 @@
 // Gather and scatter: elements and slices picked or replaced by index.
 #include "ops/call.hpp"
+#include "ops/dimensions.hpp"
 #include "ops/shape_rules.hpp"
 
 namespace polychron::ops {
@@ -35,6 +36,9 @@ Shape slices_shape(const Call& call) {
   const Shape& input = call.shape(0);
   const Shape& indices = call.shape(1);
   const auto coordinates = indices.back();
+  if (is_symbol(coordinates))
+    call.fail("the last dimension of " + call.name(1) +
+              " is dynamic, expected a number, as the result's rank depends on it");
   if (coordinates > input.size())
     call.fail("the last dimension of " + call.name(1) + " is " + std::to_string(coordinates) +
               ", expected at most the rank of " + call.name(0) + ", " +

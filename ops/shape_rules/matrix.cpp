@@ -14,7 +14,7 @@ std::vector<Shape> matmul_shape(const Call& call) {
   const auto rows_a = a[a.size() - 2];
   const auto columns_b = b.back();
   const auto rows_b = b[b.size() - 2];
-  if (columns_a != rows_b)
+  if (differ(columns_a, rows_b))
     call.fail("operand 'b' has " + std::to_string(rows_b) + " rows, expected " +
               std::to_string(columns_a) + " as operand 'a' has columns");
   a.resize(a.size() - 2);
@@ -34,7 +34,7 @@ std::vector<Shape> gemm_shape(const Call& call) {
   Shape b = call.shape(1);
   if (attributes.a_transpose) std::ranges::reverse(a);
   if (attributes.b_transpose) std::ranges::reverse(b);
-  if (a[1] != b[0])
+  if (differ(a[1], b[0]))
     call.fail("operand 'b' has " + std::to_string(b[0]) + " rows (transposed if asked), expected " +
               std::to_string(a[1]) + " as operand 'a' has columns");
   const Shape result{a[0], b[1]};

@@ -13,18 +13,23 @@ std::vector<Shape> concat_shape(const Call& call) {
   call.expect_axis(axis, first.size());
   Shape result = first;
   std::uint64_t sum = first[axis];
+  bool known = !is_symbol(first[axis]);
   for (std::size_t i = 1; i < call.size(); ++i) {
     Shape shape = call.shape(i);
     if (shape.size() != first.size())
       call.fail(call.name(i) + " has rank " + std::to_string(shape.size()) + ", expected " +
                 std::to_string(first.size()) + " as " + call.name(0));
     sum += shape[axis];
+    known = known && !is_symbol(shape[axis]);
     shape[axis] = first[axis];
-    if (shape != first)
+    if (differ(shape, first))
       call.fail(call.name(i) + " has shape " + to_string(call.shape(i)) + ", expected " +
                 to_string(first) + " but for axis " + std::to_string(axis));
   }
-  result[axis] = call.expect_dimension(sum, "the result's size along the axis");
+  if (known)
+    result[axis] = call.expect_dimension(sum, "the result's size along the axis");
+  else if (call.size() > 1)
+    result[axis] = derived;
   return {result};
 }
 
@@ -44,6 +49,10 @@ std::vector<Shape> pad_shape(const Call& call) {
   for (std::size_t i = 0; i < result.size(); ++i) {
     const auto before = attributes.beginning_padding[i];
     const auto after = attributes.ending_padding[i];
+    if (is_symbol(result[i])) {
+      if (before > 0 || after > 0) result[i] = derived;
+      continue;
+    }
     if (attributes.mode == PaddingMode::reflection && std::max(before, after) >= result[i])
       call.fail("the padding of dimension " + std::to_string(i) + " is " +
                 std::to_string(std::max(before, after)) + ", expected less than its size, " +
@@ -56,7 +65,7 @@ std::vector<Shape> pad_shape(const Call& call) {
 
 std::vector<Shape> reshape_shape(const Call& call) {
   const Shape& target = call.attributes<ReshapeAttributes>().new_shape;
-  if (element_count(target) != element_count(call.shape(0)))
+  if (counts_differ(target, call.shape(0)))
     call.fail("newShape is " + to_string(target) + ", expected as many elements as " +
               to_string(call.shape(0)) + " has");
   return {target};
@@ -94,17 +103,23 @@ std::vector<Shape> split_shape(const Call& call) {
     call.fail("splits asks for " + std::to_string(count) + " parts, expected 1 to " +
               std::to_string(max_tensor_count));
   call.expect_positive(splits, "splits");
-  if (equal_parts && input[axis] % count != 0)
+  const bool known = !is_symbol(input[axis]);
+  if (known && equal_parts && input[axis] % count != 0)
     call.fail("splits is " + std::to_string(count) + ", expected a divisor of the dimension, " +
               std::to_string(input[axis]));
   std::vector<Shape> results(count, input);
   std::uint64_t sum = 0;
   for (std::size_t i = 0; i < count; ++i) {
     auto& size = results[i][axis];
-    size = equal_parts ? size / static_cast<std::uint32_t>(count) : splits[i];
+    if (!equal_parts)
+      size = splits[i];
+    else if (known)
+      size /= static_cast<std::uint32_t>(count);
+    else if (count > 1)
+      size = derived;
     sum += size;
   }
-  if (sum != input[axis])
+  if (known && sum != input[axis])
     call.fail("splits adds up to " + std::to_string(sum) + ", expected " +
               std::to_string(input[axis]));
   return results;
@@ -132,9 +147,13 @@ std::vector<Shape> tile_shape(const Call& call) {
   Shape result = call.shape(0);
   call.expect_length(repetitions, result.size(), "repetitions");
   call.expect_positive(repetitions, "repetitions");
-  for (std::size_t i = 0; i < result.size(); ++i)
-    result[i] = call.expect_dimension(std::uint64_t{result[i]} * repetitions[i],
-                                      "dimension " + std::to_string(i) + " of the result");
+  for (std::size_t i = 0; i < result.size(); ++i) {
+    if (repetitions[i] == 1) continue;
+    result[i] = is_symbol(result[i])
+                    ? derived
+                    : call.expect_dimension(std::uint64_t{result[i]} * repetitions[i],
+                                            "dimension " + std::to_string(i) + " of the result");
+  }
   return {result};
 }
 

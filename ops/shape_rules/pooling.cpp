@@ -16,6 +16,13 @@ std::vector<Shape> pool2d_shape(const Call& call) {
   std::array<std::uint32_t, 2> floors{};
   std::array<std::uint32_t, 2> ceilings{};
   for (std::size_t i = 0; i < 2; ++i) {
+    if (is_symbol(image.size(i))) {
+      // A window over all of a dimension leaves one element, whatever the size.
+      const bool whole = window[i] == image.size(i) && attributes.dilations[i] == 1 &&
+                         both_paddings(attributes.padding, i) == 0;
+      floors[i] = ceilings[i] = whole ? 1 : derived;
+      continue;
+    }
     const auto range = window_range(call, attributes, image.size(i), window[i], i);
     const auto stride = attributes.strides[i];
     floors[i] = call.expect_dimension(range / stride + 1, size_names[i]);
@@ -25,7 +32,10 @@ std::vector<Shape> pool2d_shape(const Call& call) {
   if (attributes.output_sizes) {
     call.expect_length(*attributes.output_sizes, 2, "outputSizes");
     sizes = {(*attributes.output_sizes)[0], (*attributes.output_sizes)[1]};
-    if (sizes != floors && sizes != ceilings)
+    const auto refused = [&](const auto& expected) {
+      return differ(sizes[0], expected[0]) || differ(sizes[1], expected[1]);
+    };
+    if (refused(floors) && refused(ceilings))
       call.fail("outputSizes is " + to_string(*attributes.output_sizes) + ", expected " +
                 to_string(Shape(floors.begin(), floors.end())) + " or " +
                 to_string(Shape(ceilings.begin(), ceilings.end())));

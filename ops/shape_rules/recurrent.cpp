@@ -66,7 +66,7 @@ Network sequence(const Call& call, std::uint32_t gates, const A& attributes) {
   Network network{call, gates, attributes.hidden_size};
   const Shape& input = call.shape(0);
   if (attributes.steps == 0) call.fail("steps is 0, expected a number above 0");
-  if (input[0] != attributes.steps)
+  if (differ(input[0], attributes.steps))
     call.fail("steps is " + std::to_string(attributes.steps) + ", expected " +
               std::to_string(input[0]) + ", the first dimension of operand 'input'");
   network.expect_hidden_size();
@@ -85,7 +85,7 @@ std::vector<Shape> results(const Network& network, const A& attributes, std::siz
   Shape sequence{attributes.steps};
   for (const auto dimension : network.state()) sequence.push_back(dimension);
   const auto& call = network.call;
-  if (const auto problem = descriptor_problem({call.operand(0).data_type, sequence}))
+  if (const auto problem = descriptor_problem({call.operand(0).data_type, least(sequence)}))
     call.fail("the hidden states of all steps: " + *problem);
   if (attributes.return_sequence) shapes.push_back(std::move(sequence));
   return shapes;

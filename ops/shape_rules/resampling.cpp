@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "ops/call.hpp"
+#include "ops/dimensions.hpp"
 #include "ops/shape_rules.hpp"
 
 namespace polychron::ops {
@@ -24,6 +25,10 @@ std::vector<Shape> resample2d_shape(const Call& call) {
     auto& size = result[attributes.axes[i]];
     if (attributes.sizes) {
       size = (*attributes.sizes)[i];
+      continue;
+    }
+    if (is_symbol(size)) {
+      if (attributes.scales[i] != 1) size = derived;
       continue;
     }
     const double scaled = std::floor(size * static_cast<double>(attributes.scales[i]));

@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "ops/call.hpp"
+#include "ops/dimensions.hpp"
 #include "ops/layouts.hpp"
 
 namespace polychron::ops {

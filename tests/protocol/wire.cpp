@@ -164,10 +164,10 @@ auto sample(type_identity<msg::LendTensor>) { return msg::LendTensor{5, 6, Lease
 auto sample(type_identity<msg::ReturnLease>) { return msg::ReturnLease{7, 8}; }
 auto sample(type_identity<msg::DestroyTensor>) { return msg::DestroyTensor{9}; }
 auto sample(type_identity<msg::Dispatch>) {
-  return msg::Dispatch{10, {1, 2, 3, 4, 5, 6}, {7}, "d", deadline()};
+  return msg::Dispatch{10, {1, 2, 3, 4, 5, 6}, {7}, "d", deadline(), msg::Report{chain(3)}};
 }
 auto sample(type_identity<msg::Compute>) { return msg::Compute{11, "c", deadline()}; }
-auto sample(type_identity<msg::Build>) { return msg::Build{12, description()}; }
+auto sample(type_identity<msg::Build>) { return msg::Build{12, description(), true}; }
 auto sample(type_identity<msg::DestroyGraph>) { return msg::DestroyGraph{13}; }
 auto sample(type_identity<msg::Report>) { return msg::Report{chain(3)}; }
 auto sample(type_identity<msg::PushScope>) { return msg::PushScope{ErrorFilter::internal}; }

@@ -60,6 +60,7 @@ const std::vector<std::string> places_of_locks{
     "onnx/external_data",            // the bytes of constants that share them
     "onnx/sessions_",                // a table of sessions that callers share
     "base/new_file.cpp",             // a number in the names of temporary files
+    "runtime/dynamic_graph",         // what was compiled of a graph, for threads that dispatch it
     "onnx/spare_outputs",            // memory that a session's runs take and give back
     "observe/replay/drivers",        // threads that take turns, one awake at a time
     "observe/stress/fault_backend",  // tests and backends meet there
