@@ -8,6 +8,7 @@ import signal
 import threading
 from typing import Any
 
+import anyio
 import numpy as np
 import pytest
 from conftest import Models, f32
@@ -176,6 +177,62 @@ def test_many_tasks_on_one_loop(models: Models) -> None:
 
     asyncio.run(main())
     asyncio.run(main())  # another loop
+
+
+async def _serves(models: Models) -> None:
+    """What every loop has to do, by anyio's rules."""
+    session = await Session.load(models.path("slow"))
+    outputs: list[Any] = []
+
+    async def one() -> None:
+        outputs.append(await session.run_async({"x": big}))
+
+    async with anyio.create_task_group() as group:
+        for _ in range(3):
+            group.start_soon(one)
+    assert [each["h8"].sum() for each in outputs] == [0, 0, 0]
+    first, second = session.run_async({"x": big}), session.run_async({"x": big}, label="second")
+    with anyio.move_on_after(0) as scope:
+        await second
+    assert scope.cancelled_caught
+    with pytest.raises(AbortError):
+        await second
+    with pytest.raises(TimeoutError):
+        await session.run_async({"x": big}, timeout=0)
+    assert (await first)["h8"].sum() == 0
+    async with session, await ml.create_context() as context:
+        tensor = await context.create_tensor("uint8", [1], readable=True)
+        assert (await context.read_tensor(tensor)).tolist() == [0]
+
+
+@pytest.mark.parametrize("backend", ["asyncio", "uvloop", "trio"])
+def test_every_loop(models: Models, backend: str) -> None:
+    options = {"use_uvloop": True} if backend == "uvloop" else {}
+    for _ in range(2):
+        anyio.run(
+            _serves, models, backend=backend.replace("uvloop", "asyncio"), backend_options=options
+        )
+
+
+def test_a_dropped_coroutine_cancels_the_run(models: Models) -> None:
+    with Session(models.path("slow")) as session:
+        first, second = session.run_async({"x": big}), session.run_async({"x": big})
+
+        async def main() -> None:
+            coroutine = _awaited(second)
+            coroutine.send(None)
+            coroutine.close()
+
+        asyncio.run(main())
+        assert first.result()["h8"].sum() == 0
+        with pytest.raises(AbortError):
+            second.result()
+
+
+def test_without_a_loop(models: Models) -> None:
+    with Session(models.path("slow")) as session:
+        with pytest.raises(RuntimeError, match="async context"):
+            _awaited(session.run_async({"x": big})).send(None)
 
 
 def test_context_loss_is_a_reply(context: MLContext) -> None:

@@ -5,6 +5,10 @@
 """
 
 import atexit
+import sys
+
+if "t" in sys.abiflags:
+    raise ImportError("polychron does not support free-threaded Python: use a build with the GIL")
 
 from . import _native
 from ._errors import (
@@ -22,6 +26,7 @@ from ._errors import (
     QuotaExceededError,
     TimeoutError,
 )
+from ._record import record
 from ._replies import Reply
 from ._session import Session, Value
 from ._webnn import (
@@ -62,6 +67,7 @@ __all__ = [
     "OperationError",
     "OutOfMemoryError",
     "QuotaExceededError",
+    "record",
     "Reply",
     "Session",
     "TimeoutError",
