@@ -23,14 +23,16 @@ from polychron.serve import Model, timeout_of
 class Add(Model):
     """Adds a request's numbers to themselves. Notes the number of each request before its run."""
 
-    def __init__(self, model: str, notes: str = "", version: int = 1, **options: Any) -> None:
+    def __init__(self, model: str, notes: str = "", version: int = 1, pause: float = 0, **options: Any) -> None:
         super().__init__(model, **options)
         self.version = version
+        self.pause = pause
         self.notes = open(Path(notes) / str(os.getpid()), "ab", buffering=0) if notes else None
 
     async def __call__(self, request: Request) -> Response:
         if self.notes is not None:
             self.notes.write(request.headers["number"].encode() + b"\n")
+        await asyncio.sleep(self.pause)
         x = np.frombuffer(await request.body(), np.float32).reshape(-1, 3)
         outputs = await self.infer({"x": x, "y": x}, timeout=timeout_of(request))
         return Response(outputs["z"].tobytes(), headers={"version": str(self.version)})
@@ -49,10 +51,6 @@ class Add(Model):
 
     async def lose(self) -> None:
         self.context.destroy()
-
-    async def wait(self, seconds: float) -> int:
-        await asyncio.sleep(seconds)
-        return self.version
 
 
 @serve.deployment(

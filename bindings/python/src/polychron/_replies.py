@@ -67,7 +67,12 @@ async def _in_asyncio(running: asyncio.AbstractEventLoop, pending: _native.Pendi
         own = _loops[running] = _Loop()
         running.add_reader(own.waker.descriptor(), own.drain)
     future: asyncio.Future[None] = running.create_future()
-    await own.until(pending, lambda: future.done() or future.set_result(None), lambda: future)
+
+    def due() -> None:
+        if not future.done():
+            future.set_result(None)
+
+    await own.until(pending, due, lambda: future)
 
 
 async def _in_trio(pending: _native.Pending) -> None:
