@@ -229,6 +229,26 @@ def test_a_dropped_coroutine_cancels_the_run(models: Models) -> None:
             second.result()
 
 
+def test_a_task_that_never_waits_leaves_the_loop_its_turns(models: Models) -> None:
+    async def main() -> None:
+        turns = 0
+
+        async def other() -> None:
+            nonlocal turns
+            while True:
+                await asyncio.sleep(0)
+                turns += 1
+
+        beside = asyncio.ensure_future(other())
+        with Session(models.path("add"), bindings={"rows": 1}) as session:
+            for done in range(100):
+                await session.run_async({"x": ones, "y": ones})
+                assert turns >= done
+        beside.cancel()
+
+    asyncio.run(main())
+
+
 def test_without_a_loop(models: Models) -> None:
     with Session(models.path("slow")) as session:
         with pytest.raises(RuntimeError, match="async context"):
