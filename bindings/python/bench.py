@@ -27,25 +27,33 @@ Inputs = dict[str, Any]
 Call = Callable[[], object]
 
 
+def model(folder: str, name: str) -> tuple[str, Inputs]:
+    """The path of a model that generate.py writes, and inputs."""
+    subprocess.run([sys.executable, MODELS / "generate.py", folder, name], check=True)
+    path = f"{folder}/{name}.onnx"
+    random = np.random.default_rng(1)
+    return path, {
+        each.name: random.standard_normal(each.shape).astype(np.float32)
+        if each.type == "tensor(float)"
+        else np.ones(each.shape, np.int64)
+        for each in onnxruntime.InferenceSession(path).get_inputs()
+    }
+
+
+def peer(path: str) -> onnxruntime.InferenceSession:
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    return onnxruntime.InferenceSession(path, options)
+
+
 class Pair:
     """One model in both libraries, one thread for each run, `lanes` runs at a time in Polychron."""
 
     def __init__(self, name: str, lanes: int = 1) -> None:
         with tempfile.TemporaryDirectory() as folder:
-            command = [sys.executable, MODELS / "generate.py", folder, name]
-            subprocess.run(command, check=True)
-            path = f"{folder}/{name}.onnx"
-            options = onnxruntime.SessionOptions()
-            options.intra_op_num_threads = 1
-            self.peer = onnxruntime.InferenceSession(path, options)
+            path, self.inputs = model(folder, name)
+            self.peer = peer(path)
             self.own = polychron.Session(path, lanes=lanes)
-        random = np.random.default_rng(1)
-        self.inputs: Inputs = {
-            each.name: random.standard_normal(each.shape).astype(np.float32)
-            if each.type == "tensor(float)"
-            else np.ones(each.shape, np.int64)
-            for each in self.peer.get_inputs()
-        }
         expected = self.peer.run(None, self.inputs)[0]
         [got] = self.own.run(self.inputs).values()
         assert np.allclose(expected, got, rtol=1e-2, atol=1e-3)

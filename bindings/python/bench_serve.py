@@ -16,9 +16,8 @@ from pathlib import Path
 
 import aiohttp
 import numpy as np
-import onnxruntime
 import ray
-from bench import add, mobilenet
+from bench import model, peer
 from ray import serve
 from starlette.requests import Request
 from starlette.responses import Response
@@ -45,15 +44,13 @@ class Polychron(Model):
 
     async def __call__(self, request: Request) -> Response:
         outputs = await self.infer(arrays_of(await request.body(), self.shapes))
-        return Response(outputs["z"].tobytes())
+        return Response(next(iter(outputs.values())).tobytes())
 
 
 @serve.deployment(max_ongoing_requests=64)
 class Onnxruntime:
     def __init__(self, path: str, shapes: dict) -> None:
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = 1
-        self.session = onnxruntime.InferenceSession(path, options)
+        self.session = peer(path)
         self.shapes = shapes
 
     async def __call__(self, request: Request) -> Response:
@@ -89,7 +86,7 @@ def main() -> None:
     seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 4
     os.environ.update(RAY_USAGE_STATS_ENABLED="0", PYTHONPATH=str(Path(__file__).parent))
     with tempfile.TemporaryDirectory() as folder:
-        made = {make.__name__: make(Path(folder)) for make in (add, mobilenet)}
+        made = {name: model(folder, name) for name in ("add", "mlp", "mobilenet_v2")}
         server = None
         if len(sys.argv) > 2:
             server = subprocess.Popen([sys.argv[2], folder, "--http-port", "8735"], stdout=subprocess.DEVNULL)

@@ -41,9 +41,7 @@ Process* own = [] {
 }();
 
 /// With own->mutex.
-bool ends_elsewhere() {
-  return own->ending && pthread_equal(*own->ending, pthread_self()) == 0;
-}
+bool ends_elsewhere() { return own->ending && pthread_equal(*own->ending, pthread_self()) == 0; }
 
 }  // namespace
 

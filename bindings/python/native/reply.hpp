@@ -43,7 +43,8 @@ class Waker {
 class Settling {
  public:
   virtual ~Settling() = default;
-  /// Runs the short jobs that the reply depends on, if it `helps`. Otherwise the callback settles it.
+  /// Runs the short jobs that the reply depends on, if it `helps`. Otherwise the callback settles
+  /// it.
   void start(bool helps);
   /// True once it is settled. After start().
   bool wait_until(std::chrono::steady_clock::time_point latest);

@@ -91,7 +91,8 @@ class Sessions {
   /// Lends the inputs' memory to the run, and waits.
   nb::dict run(const nb::dict& inputs, const std::vector<std::string>& outputs,
                const std::string& label, std::optional<double> timeout) {
-    return nb::borrow<nb::dict>(start(inputs, {label, outputs, deadline(timeout), {}}, true)->waited());
+    return nb::borrow<nb::dict>(
+        start(inputs, {label, outputs, deadline(timeout), {}}, true)->waited());
   }
   /// Unless `lend`, copies the inputs: the caller may change them before the reply is there.
   std::unique_ptr<Pending> start_run(const nb::dict& inputs,

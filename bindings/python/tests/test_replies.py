@@ -142,6 +142,7 @@ def test_an_interrupt_ends_a_wait(context: MLContext) -> None:
     tensor = context.create_tensor("uint8", [1], readable=True, writable=True).result()
     lease = context.export_tensor(tensor).result()
     reply = context.read_tensor(tensor)
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's "&" has it ignored
     interrupt = threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT))
     interrupt.start()
     with pytest.raises(KeyboardInterrupt):
