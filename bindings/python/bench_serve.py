@@ -90,7 +90,7 @@ def main() -> None:
         server = None
         if len(sys.argv) > 2:
             server = subprocess.Popen([sys.argv[2], folder, "--http-port", "8735"], stdout=subprocess.DEVNULL)
-        ray.init(num_cpus=4, include_dashboard=False, log_to_driver=False)
+        ray.init(num_cpus=16, include_dashboard=False, log_to_driver=False)
         serve.start(http_options={"host": "127.0.0.1", "port": 8734})
         for name, (path, inputs) in made.items():
             shapes = {key: array.shape for key, array in inputs.items()}

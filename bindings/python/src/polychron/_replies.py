@@ -22,6 +22,7 @@ class _Loop:
         self.waker = _native.Waker()
         self.waiting: dict[int, Callable[[], object]] = {}
         self.tokens = 0
+        self.vain = 0  #: replies that this thread does not help, as it tried in vain
 
     async def until(
         self,
@@ -31,11 +32,16 @@ class _Loop:
         turn: Callable[[], Awaitable[object]],
     ) -> None:
         """Awaits `wait()`, which `due()` ends once the reply is there. Otherwise it cancels."""
-        # With other replies under way the loop is woken anyway. To help then may cost it a time
-        # slice of a busy core, which is 4 ms on Linux.
-        if not self.waiting and pending.ready():
-            await turn()  # a task that never waits must not keep the loop for itself
-            return
+        # With other replies under way the loop is woken anyway, and a long run is not helped. To
+        # try all the same may cost the loop a time slice beside busy cores, which is 4 ms on Linux.
+        if not self.waiting:
+            if self.vain:
+                self.vain -= 1
+            elif pending.ready():
+                await turn()  # a task that never waits must not keep the loop for itself
+                return
+            else:
+                self.vain = 64
         self.tokens += 1
         token = self.tokens
         self.waiting[token] = due
