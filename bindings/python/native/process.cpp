@@ -120,7 +120,6 @@ void let_go(Py_buffer* view) noexcept {
 
 void release_views() {
   std::vector<Py_buffer*> unused;
-  bool recording = false;
   {
     const std::lock_guard lock(own->mutex);
     if (own->unused.empty()) return;

@@ -10,6 +10,12 @@ import sys
 if "t" in sys.abiflags:
     raise ImportError("polychron does not support free-threaded Python: use a build with the GIL")
 
+if sys.version_info < (3, 12):  # there an import that the extension refuses would break the first
+    import _xxsubinterpreters  # type: ignore[import-not-found,unused-ignore]
+
+    if _xxsubinterpreters.get_current() != _xxsubinterpreters.get_main():
+        raise ImportError("polychron does not support subinterpreters: use processes")
+
 from . import _native
 from ._errors import (
     AbortError,
