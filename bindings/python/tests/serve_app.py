@@ -67,7 +67,7 @@ class Slow(Model):
     async def __call__(self, request: Request | None = None) -> str:
         self.outcomes["arrived"] += 1
         try:
-            await self.infer({"x": self.x})
+            await self.infer({"x": self.x}, timeout=request and timeout_of(request))
         except asyncio.CancelledError:
             self.outcomes["cancelled"] += 1
             raise

@@ -244,6 +244,32 @@ def test_cancelled_requests_do_not_run_on(cluster: Any, models: Models, tell: An
     asyncio.run(main())
 
 
+def test_a_time_limit_skips_the_run(cluster: Any, models: Models) -> None:
+    from serve_app import Slow
+
+    handle = serve.run(Slow.bind(models.path("long")), name="slow", route_prefix="/slow")
+
+    async def main() -> None:
+        async def busy() -> bool:
+            return bool((await handle.counts.remote())["arrived"] == 1)
+
+        async def idle() -> bool:
+            return bool((await handle.counts.remote())["in_flight"] == 0)
+
+        first = handle.remote()  # the lane works on it for seconds
+        await until(busy, "the first run")
+        headers = {"x-request-timeout-seconds": "0.3"}
+        async with aiohttp.ClientSession() as http:
+            async with http.get(f"http://127.0.0.1:{PORT}/slow", headers=headers) as got:
+                assert got.status == 408
+        assert await first == "done"
+        await until(idle, "the end of all runs")
+        counts = await handle.counts.remote()
+        assert (counts["arrived"], counts["completed"], counts["not_run"]) == (2, 1, 1)
+
+    asyncio.run(main())
+
+
 def test_load_and_a_rolling_update(cluster: Any, models: Models, tmp_path: Path, tell: Any) -> None:
     options = {"num_replicas": 3, "max_ongoing_requests": 8}
     deploy(models, args={"notes": str(tmp_path)}, **options)
