@@ -3,6 +3,7 @@
 # virtual environment of each Python, and tested there. Ends in a line that counts the tests.
 # Usage: test-python.sh [OPTION OF pytest...]
 #   POLYCHRON_PYTHONS  the interpreters, from 3.11; default: those of pyenv, or python3
+#   POLYCHRON_RAY      the version whose tests also start a cluster of Ray; default: the first one's
 set -eu
 . "$(dirname "$0")/common.sh"
 out=$root/build/python
@@ -41,8 +42,12 @@ for python in $pythons; do
   rm -rf "$environment"
   quietly "venv-python-$version" "$python" -m venv "$environment"
   quietly "pip-python-$version" "$environment/bin/pip" install -q -r bindings/python/requirements.txt "$file"
+  if [ "$version" = "${POLYCHRON_RAY:=$version}" ]; then
+    (quietly pip-ray "$environment/bin/pip" install -q -r bindings/python/requirements-ray.txt) ||
+      say "python $version: Ray could not be installed"
+  fi
   log=$root/build/log/pytest-$version.log
-  (unset LD_LIBRARY_PATH && "$environment/bin/python" -m pytest -q -p no:cacheprovider -c bindings/python/pyproject.toml "$@" bindings/python/tests 2>&1) | tee "$log"
+  (unset LD_LIBRARY_PATH && "$environment/bin/python" -m pytest -q -rs -p no:cacheprovider -c bindings/python/pyproject.toml "$@" bindings/python/tests 2>&1) | tee "$log"
   passed=$((passed + $(number passed "$log"))) skipped=$((skipped + $(number skipped "$log")))
   failed=$((failed + $(number failed "$log") + $(number 'errors?' "$log")))
   [ "$(number passed "$log")" -gt 0 ] || failed=$((failed + 1))

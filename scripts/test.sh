@@ -135,7 +135,7 @@ test_node() {
 }
 
 test_python() {
-  set_up python && built scripts/consumer.sh python || return 0
+  set_up python && built scripts/build.sh release && built scripts/consumer.sh python || return 0
   run python sh scripts/test-python.sh
 }
 

@@ -1,77 +1,65 @@
-"""Session.run beside onnxruntime's InferenceSession.run, turn by turn. Needs onnx and onnxruntime.
+"""Polychron beside onnxruntime, turn by turn, and beside pywebnn if it is installed.
 
-Usage: bench.py [SECONDS of each turn]
+Needs onnx and onnxruntime. Usage: bench.py [SECONDS of each turn [calls|loop|threads|import...]]
 """
 
 from __future__ import annotations
 
+import asyncio
+import resource
 import statistics
+import subprocess
 import sys
 import tempfile
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-import onnx
 import onnxruntime
-from onnx import TensorProto, helper, numpy_helper
 
 import polychron
 
-
-def save(path: Path, nodes: list, inputs: dict, outputs: dict, weights: dict) -> str:
-    value = lambda name, shape: helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
-    graph = helper.make_graph(
-        nodes,
-        path.stem,
-        [value(*each) for each in inputs.items()],
-        [value(*each) for each in outputs.items()],
-        [numpy_helper.from_array(array, name) for name, array in weights.items()],
-    )
-    opset = helper.make_opsetid("", 18)
-    onnx.save(helper.make_model(graph, opset_imports=[opset], ir_version=9), path)
-    return str(path)
+MODELS = Path(__file__).parents[2] / "tests/bench/models"
+Inputs = dict[str, Any]
+Call = Callable[[], object]
 
 
-def add(folder: Path) -> tuple[str, dict]:
-    x = np.ones((4,), np.float32)
-    nodes = [helper.make_node("Add", ["x", "y"], ["z"])]
-    return save(folder / "add.onnx", nodes, {"x": [4], "y": [4]}, {"z": [4]}, {}), {"x": x, "y": x}
+def model(folder: str, name: str) -> tuple[str, Inputs]:
+    """The path of a model that generate.py writes, and inputs."""
+    subprocess.run([sys.executable, MODELS / "generate.py", folder, name], check=True)
+    path = f"{folder}/{name}.onnx"
+    random = np.random.default_rng(1)
+    return path, {
+        each.name: random.standard_normal(each.shape).astype(np.float32)
+        if each.type == "tensor(float)"
+        else np.ones(each.shape, np.int64)
+        for each in onnxruntime.InferenceSession(path).get_inputs()
+    }
 
 
-def mobilenet(folder: Path) -> tuple[str, dict]:
-    """MobileNetV2's blocks (arXiv 1801.04381, table 2) with random weights."""
-    random, nodes, weights = np.random.default_rng(1), [], {}
-
-    def conv(x: str, into: int, out: int, size: int, stride: int, groups: int, relu: bool) -> str:
-        n = len(weights)
-        weights[f"w{n}"] = (random.standard_normal((out, into // groups, size, size)) / (into // groups * size)).astype(np.float32)
-        y = f"c{n}"
-        nodes.append(helper.make_node("Conv", [x, f"w{n}"], [y], strides=[stride] * 2, pads=[size // 2] * 4, group=groups))
-        if relu:
-            weights.setdefault("zero", np.float32(0)), weights.setdefault("six", np.float32(6))
-            nodes.append(helper.make_node("Clip", [y, "zero", "six"], [y + "r"]))
-            y += "r"
-        return y
-
-    x, channels = conv("x", 3, 32, 3, 2, 1, True), 32
-    for t, c, n, s in [(1, 16, 1, 1), (6, 24, 2, 2), (6, 32, 3, 2), (6, 64, 4, 2), (6, 96, 3, 1), (6, 160, 3, 2), (6, 320, 1, 1)]:
-        for i in range(n):
-            wide, stride = channels * t, s if i == 0 else 1
-            y = conv(x, channels, wide, 1, 1, 1, True) if t > 1 else x
-            y = conv(conv(y, wide, wide, 3, stride, wide, True), wide, c, 1, 1, 1, False)
-            if stride == 1 and channels == c:
-                nodes.append(helper.make_node("Add", [x, y], [y + "s"]))
-                y += "s"
-            x, channels = y, c
-    x = conv(x, channels, 1280, 1, 1, 1, True)
-    nodes.append(helper.make_node("GlobalAveragePool", [x], ["z"]))
-    path = save(folder / "mobilenet.onnx", nodes, {"x": [1, 3, 224, 224]}, {"z": [1, 1280, 1, 1]}, weights)
-    return path, {"x": random.standard_normal((1, 3, 224, 224)).astype(np.float32)}
+def peer(path: str) -> onnxruntime.InferenceSession:
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    return onnxruntime.InferenceSession(path, options)
 
 
-def median(call: Callable[[], object], seconds: float) -> float:
+class Pair:
+    """One model in both libraries, one thread for each run, `lanes` runs at a time in Polychron."""
+
+    def __init__(self, name: str, lanes: int = 1) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            path, self.inputs = model(folder, name)
+            self.peer = peer(path)
+            self.own = polychron.Session(path, lanes=lanes)
+        expected = self.peer.run(None, self.inputs)[0]
+        [got] = self.own.run(self.inputs).values()
+        assert np.allclose(expected, got, rtol=1e-2, atol=1e-3)
+
+
+def median(call: Call, seconds: float) -> float:
     times, end = [], time.perf_counter() + seconds
     while time.perf_counter() < end:
         begun = time.perf_counter()
@@ -80,23 +68,104 @@ def median(call: Callable[[], object], seconds: float) -> float:
     return statistics.median(times) * 1e6
 
 
-def main() -> None:
-    seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 2
-    with tempfile.TemporaryDirectory() as folder:
-        for make in (add, mobilenet):
-            path, inputs = make(Path(folder))
-            options = onnxruntime.SessionOptions()
-            options.intra_op_num_threads = 1
-            peer = onnxruntime.InferenceSession(path, options)
-            own = polychron.Session(path)
-            expected, got = peer.run(None, inputs)[0], own.run(inputs)["z"]
-            assert np.allclose(expected, got, rtol=1e-3, atol=1e-4)
-            for _ in range(2):
-                a = median(lambda: own.run(inputs), seconds)
-                b = median(lambda: own.run_async(inputs).result(), seconds)
-                c = median(lambda: peer.run(None, inputs), seconds)
-                print(f"{make.__name__}: run {a:.1f} us, run_async {b:.1f} us, onnxruntime {c:.1f} us", flush=True)
+def pywebnn_add() -> Call | None:
+    """pywebnn has no ONNX models: its row is `add`, built by hand."""
+    try:
+        import webnn  # type: ignore[import-not-found]
+    except ImportError:
+        return None
+    context = webnn.ML().create_context(device_type="cpu")
+    builder = context.create_graph_builder()
+    sum_ = builder.add(builder.input("a", [4], "float32"), builder.input("b", [4], "float32"))
+    graph, x = builder.build({"c": sum_}), np.ones(4, np.float32)
+    return lambda: context.compute(graph, {"a": x, "b": x})
+
+
+def calls(seconds: float) -> None:
+    for name in ("add", "mlp", "mobilenet_v2", "minilm"):
+        pair = Pair(name)
+        rows: dict[str, Call] = {
+            "run": lambda: pair.own.run(pair.inputs),
+            "run_async": lambda: pair.own.run_async(pair.inputs).result(),
+            "onnxruntime": lambda: pair.peer.run(None, pair.inputs),
+        }
+        if name == "add" and (other := pywebnn_add()):
+            rows["pywebnn"] = other
+        for _ in range(2):
+            figures = (f"{row} {median(call, seconds):.1f} us" for row, call in rows.items())
+            print(f"{name}: {', '.join(figures)}", flush=True)
+
+
+async def _tasks(call: Callable[[], Awaitable[object]], seconds: float) -> str:
+    """64 tasks on one loop; beside them one that notes how late the loop wakes it."""
+    runs, pauses, end = 0, [], time.perf_counter() + seconds
+
+    async def task() -> None:
+        nonlocal runs
+        while time.perf_counter() < end:
+            await call()
+            runs += 1
+
+    async def watch() -> None:
+        while (begun := time.perf_counter()) < end:
+            await asyncio.sleep(0.001)
+            pauses.append((time.perf_counter() - begun - 0.001) * 1e3)
+
+    await asyncio.gather(watch(), *(task() for _ in range(64)))
+    pauses.sort()
+    return (
+        f"{runs / seconds:.0f} runs/s, the loop is late by {pauses[len(pauses) // 2]:.2f} ms in the"
+        f" median, {pauses[len(pauses) * 99 // 100]:.2f} ms in the 99th percentile, {pauses[-1]:.2f} ms at most"
+    )
+
+
+def loop(seconds: float) -> None:
+    pair = Pair("mobilenet_v2", lanes=2)
+
+    async def own() -> object:
+        return await pair.own.run_async(pair.inputs, copy=False)
+
+    async def peer() -> object:
+        running = asyncio.get_running_loop()
+        return await running.run_in_executor(None, pair.peer.run, None, pair.inputs)
+
+    for _ in range(2):
+        print(f"64 tasks: polychron {asyncio.run(_tasks(own, seconds))}", flush=True)
+        print(f"64 tasks: onnxruntime in an executor {asyncio.run(_tasks(peer, seconds))}", flush=True)
+
+
+def threads(seconds: float) -> None:
+    for name in ("mlp", "mobilenet_v2"):
+        pair = Pair(name, lanes=2)
+        for row, call in {
+            "polychron": lambda: pair.own.run(pair.inputs),
+            "onnxruntime": lambda: pair.peer.run(None, pair.inputs),
+        }.items():
+            counts = [0] * 8
+            end = time.perf_counter() + seconds
+
+            def work(number: int, call: Call = call, counts: list[int] = counts) -> None:
+                while time.perf_counter() < end:
+                    call()
+                    counts[number] += 1
+
+            all_ = [threading.Thread(target=work, args=(i,)) for i in range(8)]
+            for each in all_:
+                each.start()
+            for each in all_:
+                each.join()
+            peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
+            print(f"8 threads, {name}: {row} {sum(counts) / seconds:.0f} runs/s, peak {peak} MiB", flush=True)
+
+
+def imports(seconds: float) -> None:
+    for module in ("polychron", "numpy", "onnxruntime"):
+        code = f"import time; a = time.perf_counter(); import {module}; print(time.perf_counter() - a)"
+        run = lambda: float(subprocess.check_output([sys.executable, "-c", code]))
+        print(f"import {module}: {statistics.median(run() for _ in range(9)):.3f} s", flush=True)
 
 
 if __name__ == "__main__":
-    main()
+    parts = {"calls": calls, "loop": loop, "threads": threads, "import": imports}
+    for part in sys.argv[2:] or parts:
+        parts[part](float(sys.argv[1]) if len(sys.argv) > 1 else 2)

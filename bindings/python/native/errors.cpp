@@ -1,5 +1,7 @@
 #include "errors.hpp"
 
+#include "process.hpp"
+
 namespace binding {
 
 using polychron::Error;
@@ -17,6 +19,8 @@ void translate(const std::exception_ptr& thrown, void* /*unused*/) {
   try {
     std::rethrow_exception(thrown);
   } catch (const Error& error) {
+    // A daemon thread that goes on during the end would print this: it stays in here instead.
+    if (ending()) const Released for_ever;
     const auto exception = exception_of(error);
     PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception.ptr())), exception.ptr());
   } catch (const Unusual&) {

@@ -26,6 +26,7 @@ struct Process {
   std::optional<polychron::Runtime> runtime;
   std::shared_ptr<bindings::Worker> worker = std::make_shared<bindings::Worker>();
   std::vector<Py_buffer*> unused;
+  bool recording = false;
   std::optional<pthread_t> ending;  ///< the thread that ends the interpreter
   std::size_t returning = 0;        ///< threads that are taking the GIL
 };
@@ -39,13 +40,21 @@ Process* own = [] {
   return new Process;
 }();
 
+/// With own->mutex.
+bool ends_elsewhere() { return own->ending && pthread_equal(*own->ending, pthread_self()) == 0; }
+
 }  // namespace
+
+bool ending() noexcept {
+  const std::lock_guard lock(own->mutex);
+  return ends_elsewhere();
+}
 
 Released::~Released() {
   bool ends = false;
   {
     const std::lock_guard lock(own->mutex);
-    ends = own->ending && pthread_equal(*own->ending, pthread_self()) == 0;
+    ends = ends_elsewhere();
     if (!ends) ++own->returning;
   }
   while (ends) pause();
@@ -74,6 +83,28 @@ void close() {
   }
   own->worker->close();
   if (own->runtime) own->runtime->shutdown();
+}
+
+void start_recording(const polychron::TraceOptions& options) {
+  auto& recorded = runtime();
+  const std::lock_guard lock(own->mutex);
+  if (own->recording) throw Error(ErrorKind::invalid_state, "record: a recording is under way");
+  recorded.start_trace(options);
+  own->recording = true;
+}
+
+void save_recording(const std::string& path) {
+  without_gil([&] {
+    std::vector<std::byte> bytes;
+    {
+      const std::lock_guard lock(own->mutex);
+      // A forked child has no recording: its parent writes the file.
+      if (!std::exchange(own->recording, false)) return;
+      own->runtime->stop_trace();
+      bytes = own->runtime->trace();
+    }
+    polychron::save_trace(bytes, path);
+  });
 }
 
 unsigned generation() noexcept { return forks; }

@@ -7,6 +7,7 @@
 #include <nanobind/stl/string.h>
 
 #include <polychron/polychron.hpp>
+#include <polychron/trace.hpp>
 
 namespace binding {
 
@@ -42,6 +43,14 @@ polychron::Runtime& runtime();
 std::function<void(std::function<void()>)> worker();
 /// For atexit: rejects all replies, waits for running kernels, and stops every thread.
 void close();
+
+/// Starts a recording of the process. Throws invalid_state if one is under way.
+void start_recording(const polychron::TraceOptions& options);
+/// Ends it, and writes it to `path`. Needs the GIL.
+void save_recording(const std::string& path);
+
+/// True once another thread ends the interpreter.
+bool ending() noexcept;
 
 /// A number that a forked child raises. Any thread.
 unsigned generation() noexcept;

@@ -50,11 +50,11 @@ void Settling::check() const {
   if (made_ != generation()) throw polychron::Error(polychron::detail::forked_error());
 }
 
-void Settling::start() {
+void Settling::start(bool helps) {
   check();
   const std::lock_guard lock(starting_);
   if (std::exchange(started_, true)) return;
-  if (help())
+  if (helps && help())
     settle();
   else
     chain();
@@ -97,7 +97,7 @@ void Settling::watch(std::shared_ptr<Waker> waker, std::uint64_t token) {
 
 bool Pending::ready() {
   if (settling_->settled()) return true;
-  without_gil([this] { settling_->start(); });
+  without_gil([this] { settling_->start(true); });
   return settling_->settled();
 }
 
@@ -119,6 +119,7 @@ bool Pending::wait(std::optional<double> seconds) {
 }
 
 void Pending::watch(std::shared_ptr<Waker> waker, std::uint64_t token) {
+  without_gil([this] { settling_->start(false); });
   settling_->watch(std::move(waker), token);
 }
 
@@ -138,6 +139,7 @@ void bind_replies(nb::module_& module) {
       .def("descriptor", &Waker::descriptor)
       .def("take", &Waker::take);
   nb::class_<Pending>(module, "Pending")
+      .def("settled", &Pending::settled)
       .def("ready", &Pending::ready)
       .def("wait", &Pending::wait, nb::arg("seconds").none())
       .def("watch", &Pending::watch)

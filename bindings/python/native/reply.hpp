@@ -43,11 +43,12 @@ class Waker {
 class Settling {
  public:
   virtual ~Settling() = default;
-  /// Runs the short jobs that the reply depends on. Otherwise the callback settles it.
-  void start();
+  /// Runs the short jobs that the reply depends on, if it `helps`. Otherwise the callback settles
+  /// it.
+  void start(bool helps);
   /// True once it is settled. After start().
   bool wait_until(std::chrono::steady_clock::time_point latest);
-  /// Posts `token` once it is settled, or now. After start().
+  /// Posts `token` once it is settled, or now.
   void watch(std::shared_ptr<Waker> waker, std::uint64_t token);
   bool settled();
 
@@ -101,7 +102,9 @@ class Pending {
   virtual ~Pending() = default;
   Pending(const Pending&) = delete;
   Pending& operator=(const Pending&) = delete;
-  /// True if the reply is there. Runs short jobs that it depends on.
+  /// True if the reply is there.
+  bool settled() { return settling_->settled(); }
+  /// The same; runs short jobs that it depends on. Beside busy cores that may take a time slice.
   bool ready();
   /// Waits that many seconds, or for ever. False if the time is over. A signal ends the wait.
   bool wait(std::optional<double> seconds);

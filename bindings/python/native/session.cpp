@@ -91,19 +91,19 @@ class Sessions {
   /// Lends the inputs' memory to the run, and waits.
   nb::dict run(const nb::dict& inputs, const std::vector<std::string>& outputs,
                const std::string& label, std::optional<double> timeout) {
-    return nb::borrow<nb::dict>(start(inputs, outputs, label, timeout, true)->waited());
+    return nb::borrow<nb::dict>(
+        start(inputs, {label, outputs, deadline(timeout), {}}, true)->waited());
   }
-  /// Copies the inputs: the caller may change them before the reply is there.
+  /// Unless `lend`, copies the inputs: the caller may change them before the reply is there.
   std::unique_ptr<Pending> start_run(const nb::dict& inputs,
                                      const std::vector<std::string>& outputs,
-                                     const std::string& label, std::optional<double> timeout) {
-    return start(inputs, outputs, label, timeout, false);
+                                     const std::string& label, std::optional<double> timeout,
+                                     bool lend) {
+    return start(inputs, {label, outputs, deadline(timeout), Cancellation()}, lend);
   }
 
  private:
-  std::unique_ptr<Pending> start(const nb::dict& given, const std::vector<std::string>& outputs,
-                                 const std::string& label, std::optional<double> timeout,
-                                 bool lend);
+  std::unique_ptr<Pending> start(const nb::dict& given, const onnx::RunOptions& options, bool lend);
   /// The given inputs, in the model's order. Throws type_error.
   std::vector<View> views_of(const nb::dict& given, const std::string& what) const;
   void check(const onnx::ValueInfo& input, const View& view, const std::string& what,
@@ -164,14 +164,12 @@ void Sessions::check(const onnx::ValueInfo& input, const View& view, const std::
   if (!right) refuse(what + ": expected " + to_string(input) + ", got " + view.text());
 }
 
-std::unique_ptr<Pending> Sessions::start(const nb::dict& given,
-                                         const std::vector<std::string>& outputs,
-                                         const std::string& label, std::optional<double> timeout,
+std::unique_ptr<Pending> Sessions::start(const nb::dict& given, const onnx::RunOptions& options,
                                          bool lend) {
   release_views();
   const auto what = "run of '" + label_ + "'";
   if (!sessions_) throw Error(ErrorKind::invalid_state, what + ": the session is destroyed");
-  for (const auto& name : outputs)
+  for (const auto& name : options.outputs)
     if (std::ranges::none_of(summary().outputs,
                              [&](const auto& each) { return each.name == name; }))
       refuse(what + ": output '" + name + "' is not known, the model has " +
@@ -180,8 +178,6 @@ std::unique_ptr<Pending> Sessions::start(const nb::dict& given,
   std::vector<Shape> shapes;
   shapes.reserve(views.size());
   for (const auto& view : views) shapes.push_back(view.shape());
-  onnx::RunOptions options{label, outputs, deadline(timeout), std::nullopt};
-  if (!lend) options.cancellation.emplace();
 
   NamedBuffers buffers;
   buffers.reserve(views.size());

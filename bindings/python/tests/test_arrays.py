@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import array
 import os
+import weakref
 from typing import Any
 
 import ml_dtypes
@@ -149,6 +150,14 @@ def test_a_run_reads_its_inputs_in_place(models: Models) -> None:
         assert x.sum() == 3000
         session.run_async({"x": x, "y": x}).result()
         assert _native.copied_bytes() == before + 2 * x.nbytes
+        reply = session.run_async({"x": x, "y": x}, copy=False)
+        gone = weakref.ref(x)
+        del x
+        assert reply.result()["z"].sum() == 6000
+        assert _native.copied_bytes() == before + 2 * reply.result()["z"].nbytes
+        x = np.ones((1000, 3), np.float32)
+        session.run({"x": x, "y": x})  # lets go of the first one
+        assert gone() is None
         odd = np.frombuffer(bytearray(x.nbytes + 1), np.float32, offset=1, count=3000)
         session.run({"x": odd.reshape(1000, 3), "y": x})
         assert _native.copied_bytes() == before + 3 * x.nbytes

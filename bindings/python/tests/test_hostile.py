@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import gc
 import multiprocessing
 import os
@@ -15,6 +17,7 @@ import numpy as np
 import pytest
 from conftest import Models
 
+import polychron
 from polychron import InvalidStateError, MLContext, Session, ml
 
 ones = np.ones((1, 3), np.float32)
@@ -169,6 +172,100 @@ def test_lent_memory_comes_back(models: Models) -> None:
         assert gone() is None
 
 
+def test_forks_among_threads_and_tasks(models: Models) -> None:
+    """Children make their own sessions while the parent's threads and tasks run."""
+    path = models.path("add")
+    with Session(path, lanes=2) as session:
+        ended = threading.Event()
+        failures: list[BaseException] = []
+
+        def work() -> None:
+            try:
+                while not ended.is_set():
+                    assert session.run({"x": ones, "y": ones})["z"].tolist() == [[2, 2, 2]]
+            except BaseException as error:
+                failures.append(error)
+
+        async def task() -> None:
+            while not ended.is_set():
+                assert (await session.run_async({"x": ones, "y": ones}))["z"].sum() == 6
+
+        async def tasks() -> None:
+            await asyncio.gather(*(task() for _ in range(4)))
+
+        threads = [threading.Thread(target=work) for _ in range(2)]
+        threads.append(threading.Thread(target=asyncio.run, args=(tasks(),)))
+        for thread in threads:
+            thread.start()
+        codes = []
+        for number in range(20):
+            child = os.fork()
+            if child == 0:
+                with contextlib.suppress(BaseException):
+                    with contextlib.suppress(InvalidStateError):
+                        session.run({"x": ones, "y": ones})
+                        os._exit(1)
+                    own = Session(path)
+                    if number % 2:
+                        outputs = own.run_async({"x": ones, "y": ones}).result()
+                    else:
+                        outputs = own.run({"x": ones, "y": ones})
+                    os._exit(0 if outputs["z"].sum() == 6 else 2)
+                os._exit(3)
+            codes.append(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+        ended.set()
+        for thread in threads:
+            thread.join()
+        assert (codes, failures) == ([0] * 20, [])
+
+
 def test_many_contexts() -> None:
-    for _ in range(200):
+    for _ in range(10_000):
         ml.create_context().result().destroy()
+
+
+def test_many_contexts_at_once() -> None:
+    """As many as the machine gives threads for, at most 500; then an error, and then again."""
+    contexts = []
+    with contextlib.suppress(polychron.OutOfMemoryError):
+        for _ in range(500):
+            contexts.append(ml.create_context().result())
+    print(len(contexts), "contexts at once")
+    for context in contexts:
+        assert context.create_tensor("uint8", [1]).result().shape == (1,)
+    contexts.clear()
+    ml.create_context().result().destroy()
+
+
+IN_SUBINTERPRETER = """
+import sys
+try:
+    import _interpreters as interpreters
+    run = lambda own, code: interpreters.exec(own, code)
+except ImportError:
+    import _xxsubinterpreters as interpreters
+    run = lambda own, code: interpreters.run_string(own, code)
+if sys.argv[1] == "after":
+    import polychron
+code = "try: import polychron\\nexcept ImportError as error: print(error, end='', flush=True)"
+own = interpreters.create()
+run(own, code)
+interpreters.destroy(own)
+import polychron
+polychron.ml.create_context().result().destroy()
+"""
+
+
+@pytest.mark.parametrize("order", ["before", "after"])
+def test_subinterpreters_are_refused(order: str) -> None:
+    command = [sys.executable, "-c", IN_SUBINTERPRETER, order]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "subinterpreter" in done.stdout
+
+
+def test_free_threaded_builds_are_refused() -> None:
+    code = "import sys; sys.abiflags = 't'; import polychron"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 1
+    assert "ImportError: polychron does not support free-threaded Python" in done.stderr

@@ -8,6 +8,7 @@ import signal
 import threading
 from typing import Any
 
+import anyio
 import numpy as np
 import pytest
 from conftest import Models, f32
@@ -141,6 +142,7 @@ def test_an_interrupt_ends_a_wait(context: MLContext) -> None:
     tensor = context.create_tensor("uint8", [1], readable=True, writable=True).result()
     lease = context.export_tensor(tensor).result()
     reply = context.read_tensor(tensor)
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's "&" has it ignored
     interrupt = threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT))
     interrupt.start()
     with pytest.raises(KeyboardInterrupt):
@@ -176,6 +178,82 @@ def test_many_tasks_on_one_loop(models: Models) -> None:
 
     asyncio.run(main())
     asyncio.run(main())  # another loop
+
+
+async def _serves(models: Models) -> None:
+    """What every loop has to do, by anyio's rules."""
+    session = await Session.load(models.path("slow"))
+    outputs: list[Any] = []
+
+    async def one() -> None:
+        outputs.append(await session.run_async({"x": big}))
+
+    async with anyio.create_task_group() as group:
+        for _ in range(3):
+            group.start_soon(one)
+    assert [each["h8"].sum() for each in outputs] == [0, 0, 0]
+    first, second = session.run_async({"x": big}), session.run_async({"x": big}, label="second")
+    with anyio.move_on_after(0) as scope:
+        await second
+    assert scope.cancelled_caught
+    with pytest.raises(AbortError):
+        await second
+    with pytest.raises(TimeoutError):
+        await session.run_async({"x": big}, timeout=0)
+    assert (await first)["h8"].sum() == 0
+    async with session, await ml.create_context() as context:
+        tensor = await context.create_tensor("uint8", [1], readable=True)
+        assert (await context.read_tensor(tensor)).tolist() == [0]
+
+
+@pytest.mark.parametrize("backend", ["asyncio", "uvloop", "trio"])
+def test_every_loop(models: Models, backend: str) -> None:
+    options = {"use_uvloop": True} if backend == "uvloop" else {}
+    for _ in range(2):
+        anyio.run(
+            _serves, models, backend=backend.replace("uvloop", "asyncio"), backend_options=options
+        )
+
+
+def test_a_dropped_coroutine_cancels_the_run(models: Models) -> None:
+    with Session(models.path("slow")) as session:
+        first, second = session.run_async({"x": big}), session.run_async({"x": big})
+
+        async def main() -> None:
+            coroutine = _awaited(second)
+            coroutine.send(None)
+            coroutine.close()
+
+        asyncio.run(main())
+        assert first.result()["h8"].sum() == 0
+        with pytest.raises(AbortError):
+            second.result()
+
+
+def test_a_task_that_never_waits_leaves_the_loop_its_turns(models: Models) -> None:
+    async def main() -> None:
+        turns = 0
+
+        async def other() -> None:
+            nonlocal turns
+            while True:
+                await asyncio.sleep(0)
+                turns += 1
+
+        beside = asyncio.ensure_future(other())
+        with Session(models.path("add"), bindings={"rows": 1}) as session:
+            for done in range(100):
+                await session.run_async({"x": ones, "y": ones})
+                assert turns >= done
+        beside.cancel()
+
+    asyncio.run(main())
+
+
+def test_without_a_loop(models: Models) -> None:
+    with Session(models.path("slow")) as session:
+        with pytest.raises(RuntimeError, match="async context"):
+            _awaited(session.run_async({"x": big})).send(None)
 
 
 def test_context_loss_is_a_reply(context: MLContext) -> None:

@@ -1,7 +1,9 @@
-"""mypy --strict accepts these tests and the package."""
+"""mypy --strict accepts these tests and the package; pyright knows its types."""
 
+import json
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -11,18 +13,56 @@ import polychron
 from polychron import MLContext, MLGraphBuilder
 
 
-def test_types() -> None:
-    here = Path(__file__).parent
-    package = Path(polychron.__file__).parent
-    for folder in (package, here):
-        # The stub of the extension is nanobind's: mypy reads it, without a judgement.
-        done = subprocess.run(
-            [sys.executable, "-m", "mypy", "--strict", "--no-error-summary",
-             "--follow-imports=silent", "--cache-dir=/dev/null",
-             *sorted(each.name for each in folder.glob("*.py"))],
-            cwd=folder, capture_output=True, text=True,
-        )
+HERE = Path(__file__).parent
+#: Ray's types are too poor for the tests that use it; polychron.serve is judged where Ray is.
+UNJUDGED = {"serve_app", "test_serve"} | (set() if find_spec("ray") else {"serve"})
+
+
+def names(folder: Path) -> list[str]:
+    """The modules of a folder. The stub of the extension is nanobind's, and is not judged."""
+    return sorted({each.stem for each in folder.glob("*.py")} - UNJUDGED)
+
+
+def modules_of_the_package() -> list[str]:
+    found = names(Path(polychron.__file__).parent)
+    return ["polychron", *(f"polychron.{each}" for each in found if each != "__init__")]
+
+
+def test_mypy() -> None:
+    options = ["--strict", "--no-error-summary", "--follow-imports=silent", "--cache-dir=/dev/null"]
+    modules = [word for each in modules_of_the_package() for word in ("-m", each)]
+    for judged in (modules, [f"{each}.py" for each in names(HERE)]):
+        command = [sys.executable, "-m", "mypy", *options, *judged]
+        done = subprocess.run(command, cwd=HERE, capture_output=True, text=True)
         assert done.stdout + done.stderr == ""
+
+
+def test_pyright(tmp_path: Path) -> None:
+    """What a user's editor sees of the package: every name has a known type."""
+    pytest.importorskip("pyright", reason="pyright is not installed")
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import polychron\n"
+        + "".join(f"reveal_type(polychron.{name})\n" for name in polychron.__all__)
+        + "async def main(session: polychron.Session) -> None:\n"
+        "    reply = session.run_async({}, timeout=1.0, copy=False)\n"
+        "    reveal_type(await reply)\n"
+        "    reveal_type(reply.result())\n"
+    )
+    settings = {"include": ["program.py"], "typeCheckingMode": "strict"}
+    (tmp_path / "pyrightconfig.json").write_text(json.dumps(settings))
+    done = subprocess.run(
+        [sys.executable, "-m", "pyright", "--outputjson", "--pythonpath", sys.executable],
+        cwd=tmp_path, capture_output=True, text=True,
+    )
+    if not done.stdout.startswith("{"):
+        pytest.skip(f"pyright did not start: {done.stderr.strip().splitlines()[-1:]}")
+    found = json.loads(done.stdout)["generalDiagnostics"]
+    errors = [each["message"] for each in found if each["severity"] == "error"]
+    assert errors == [] and not [each for each in found if '" is "Unknown"' in each["message"]]
+    assert [each["message"] for each in found][-2:] == [
+        f'Type of "{text}" is "dict[str, Any]"' for text in ("await reply", "reply.result()")
+    ]
 
 
 def test_every_operator_of_the_idl_is_known(context: MLContext) -> None:

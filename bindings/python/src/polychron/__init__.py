@@ -5,6 +5,16 @@
 """
 
 import atexit
+import sys
+
+if "t" in sys.abiflags:
+    raise ImportError("polychron does not support free-threaded Python: use a build with the GIL")
+
+if sys.version_info < (3, 12):  # there an import that the extension refuses would break the first
+    import _xxsubinterpreters  # type: ignore[import-not-found,unused-ignore]
+
+    if _xxsubinterpreters.get_current() != _xxsubinterpreters.get_main():
+        raise ImportError("polychron does not support subinterpreters: use processes")
 
 from . import _native
 from ._errors import (
@@ -22,6 +32,7 @@ from ._errors import (
     QuotaExceededError,
     TimeoutError,
 )
+from ._record import record
 from ._replies import Reply
 from ._session import Session, Value
 from ._webnn import (
@@ -62,6 +73,7 @@ __all__ = [
     "OperationError",
     "OutOfMemoryError",
     "QuotaExceededError",
+    "record",
     "Reply",
     "Session",
     "TimeoutError",

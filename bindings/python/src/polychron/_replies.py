@@ -18,26 +18,106 @@ T = TypeVar("T")
 class _Loop:
     """An event loop's replies. One wake-up settles all that are due."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self) -> None:
         self.waker = _native.Waker()
-        self.waiting: dict[int, asyncio.Future[None]] = {}
+        self.waiting: dict[int, Callable[[], object]] = {}
         self.tokens = 0
-        loop.add_reader(self.waker.descriptor(), self.drain)
+        self.vain = 0  #: replies that this thread does not help, as it tried in vain
 
-    def wait(self, pending: _native.Pending, future: asyncio.Future[None]) -> int:
+    async def until(
+        self,
+        pending: _native.Pending,
+        due: Callable[[], object],
+        wait: Callable[[], Awaitable[object]],
+        turn: Callable[[], Awaitable[object]],
+    ) -> None:
+        """Awaits `wait()`, which `due()` ends once the reply is there. Otherwise it cancels."""
+        # With other replies under way the loop is woken anyway, and a long run is not helped. To
+        # try all the same may cost the loop a time slice beside busy cores, which is 4 ms on Linux.
+        if not self.waiting:
+            if self.vain:
+                self.vain -= 1
+            elif pending.ready():
+                await turn()  # a task that never waits must not keep the loop for itself
+                return
+            else:
+                self.vain = 64
         self.tokens += 1
-        self.waiting[self.tokens] = future
-        pending.watch(self.waker, self.tokens)
-        return self.tokens
+        token = self.tokens
+        self.waiting[token] = due
+        try:
+            pending.watch(self.waker, token)
+            await wait()
+        except BaseException:
+            self.waiting.pop(token, None)
+            pending.cancel()
+            raise
 
     def drain(self) -> None:
         for token in self.waker.take():
-            future = self.waiting.pop(token, None)
-            if future is not None and not future.done():
-                future.set_result(None)
+            due = self.waiting.pop(token, None)
+            if due is not None:
+                due()
 
 
-_loops: WeakKeyDictionary[asyncio.AbstractEventLoop, _Loop] = WeakKeyDictionary()
+#: By asyncio's loop, or by trio's token.
+_loops: WeakKeyDictionary[Any, _Loop] = WeakKeyDictionary()
+
+
+def _asyncio_running() -> asyncio.AbstractEventLoop | None:
+    import asyncio
+
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return None
+
+
+async def _in_asyncio(running: asyncio.AbstractEventLoop, pending: _native.Pending) -> None:
+    import asyncio
+
+    own = _loops.get(running)
+    if own is None:
+        own = _loops[running] = _Loop()
+        running.add_reader(own.waker.descriptor(), own.drain)
+    future: asyncio.Future[None] = running.create_future()
+
+    def due() -> None:
+        if not future.done():
+            future.set_result(None)
+
+    await own.until(pending, due, lambda: future, lambda: asyncio.sleep(0))
+
+
+async def _in_trio(pending: _native.Pending) -> None:
+    import trio
+
+    running = trio.lowlevel.current_trio_token()
+    own = _loops.get(running)
+    if own is None:
+        own = _loops[running] = _Loop()
+        trio.lowlevel.spawn_system_task(_drain_in_trio, own)
+    event = trio.Event()
+    await own.until(pending, event.set, event.wait, trio.lowlevel.checkpoint)
+
+
+async def _drain_in_trio(own: _Loop) -> None:
+    import trio
+
+    while True:
+        await trio.lowlevel.wait_readable(own.waker.descriptor())
+        own.drain()
+
+
+async def in_thread(call: Callable[[], T]) -> T:
+    """`call()` on a thread; the loop goes on."""
+    if _asyncio_running() is not None:
+        import asyncio
+
+        return await asyncio.to_thread(call)
+    import trio
+
+    return await trio.to_thread.run_sync(call)
 
 
 class Reply(Generic[T]):
@@ -80,21 +160,12 @@ class Reply(Generic[T]):
         return value
 
     def __await__(self) -> Generator[Any, None, T]:
-        if not self._pending.ready():
-            import asyncio
-
-            running = asyncio.get_running_loop()
-            own = _loops.get(running)
-            if own is None:
-                own = _loops[running] = _Loop(running)
-            future: asyncio.Future[None] = running.create_future()
-            token = own.wait(self._pending, future)
-            try:
-                yield from future
-            except asyncio.CancelledError:
-                own.waiting.pop(token, None)
-                self.cancel()
-                raise
+        if not self._pending.settled():
+            running = _asyncio_running()
+            if running is not None:
+                yield from _in_asyncio(running, self._pending).__await__()
+            else:
+                yield from _in_trio(self._pending).__await__()
         return self._take()
 
 

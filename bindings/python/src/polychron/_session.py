@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from . import _native
 from ._arrays import plain
 from ._errors import Unusual
-from ._replies import Closing, Reply
+from ._replies import Closing, Reply, in_thread
 from ._webnn import MLContext, ml
 
 
@@ -72,9 +72,7 @@ class Session(Closing):
     @classmethod
     async def load(cls, model: str | os.PathLike[str] | bytes, **options: Any) -> Session:
         """The same as the constructor, for a coroutine: the loop goes on meanwhile."""
-        import asyncio
-
-        return await asyncio.to_thread(cls, model, **options)
+        return await in_thread(lambda: cls(model, **options))
 
     def prepare(self, bindings: Mapping[str, int | Sequence[int]] | None = None) -> Reply[None]:
         """Builds the graph for these sizes, by symbol or by input."""
@@ -107,16 +105,18 @@ class Session(Closing):
         outputs: Sequence[str] = (),
         label: str = "",
         timeout: float | None = None,
+        copy: bool = True,
     ) -> Reply[dict[str, Any]]:
         """The same, with a reply. Inputs are copied once, before it returns.
 
-        Cancelling the task that awaits the reply skips the run if it has not started.
+        With `copy=False` the run reads them in place: leave them as they are until the reply is
+        there. Cancelling the task that awaits the reply skips the run if it has not started.
         """
         given = inputs if isinstance(inputs, dict) else dict(inputs)
         try:
-            pending = self._own.start_run(given, outputs, label, timeout)
+            pending = self._own.start_run(given, outputs, label, timeout, not copy)
         except Unusual:
-            pending = self._own.start_run(self._plain(given), outputs, label, timeout)
+            pending = self._own.start_run(self._plain(given), outputs, label, timeout, not copy)
         return Reply(pending, lambda done: done)
 
     def destroy(self) -> None:
