@@ -197,7 +197,7 @@ Target target_of(const CallSite& call, const Handles& inputs, const Handles& out
     const auto id = specialization->handle->id;
     return {std::move(specialization), id, {}};
   } catch (const Error& error) {
-    // Sizes that do not fit are known now, as elsewhere bad values on the device timeline.
+    // The outputs become errored, as those of any dispatch that fails.
     if (error.kind() != ErrorKind::type_error) throw;
     return {{}, 0, msg::Report{error.with_object(call.graph.name())}};
   }

@@ -215,12 +215,14 @@ BOOST_AUTO_TEST_CASE(a_dispatch_of_new_shapes_keeps_its_place_in_the_order) {
   Products p;
   const auto w = p.ones({3, 2});
   std::vector<Future<Buffer>> reads;
+  std::vector<Tensor> kept;  // a destroyed tensor rejects its reads
   for (std::uint32_t batch = 1; batch <= 8; ++batch) {
     const auto x = p.ones({batch, 3}), y = p.tensor(DataType::float32, {batch, 2});
     p.dispatch(x, w, y);
     p.context.write_tensor(x, std::vector<float>(batch * 3, 100));  // too late for the dispatch
     p.dispatch(p.ones({2, 3}), w, p.tensor(DataType::float32, {2, 2}));
     reads.push_back(p.context.read_tensor(y));
+    kept.push_back(y);
     p.context.write_tensor(y, std::vector<float>(batch * 2, 200));  // too late for the read
   }
   for (auto& read : reads)

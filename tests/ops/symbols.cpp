@@ -138,7 +138,8 @@ BOOST_AUTO_TEST_CASE(symbols_in_place_of_sizes_change_no_answer) {
   std::size_t known = 0, passed = 0, derived = 0;
   for (const auto& row : ops::rows()) {
     // The rank of its result is the last dimension of the indices.
-    const bool coordinates = row.name == "gatherND" || row.name == "scatterND";
+    const bool coordinates = row.name == "gatherND" || row.name == "scatterND" ||
+                             row.name == "scatterReduce";
     for (int i = 0; i < 200; ++i) {
       const auto call = random_call(row, random);
       auto operands = typed(row, call, random);
