@@ -1,14 +1,12 @@
 """Requests a second over HTTP: Ray Serve with Polychron, and with onnxruntime in the same deployment, turn by turn.
 
-Needs ray[serve], onnx, onnxruntime. Usage: bench_serve.py [SECONDS of each turn [SERVER]]
-SERVER is polychron-server's program: then it serves the same models beside them.
+Needs ray[serve], onnx, onnxruntime. Usage: bench_serve.py [SECONDS of each turn]
 """
 
 from __future__ import annotations
 
 import asyncio
 import os
-import subprocess
 import sys
 import tempfile
 import time
@@ -59,13 +57,13 @@ class Onnxruntime:
         return Response(outputs[0].tobytes())
 
 
-async def load(url: str, body: bytes, headers: dict, seconds: float) -> str:
+async def load(url: str, body: bytes, seconds: float) -> str:
     times: list[float] = []
 
     async def client(http: aiohttp.ClientSession) -> None:
         while time.perf_counter() < end:
             begun = time.perf_counter()
-            async with http.post(url, data=body, headers=headers) as got:
+            async with http.post(url, data=body) as got:
                 await got.read()
                 assert got.status == 200, await got.text()
             times.append(time.perf_counter() - begun)
@@ -86,11 +84,8 @@ def main() -> None:
     seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 4
     os.environ.update(RAY_USAGE_STATS_ENABLED="0", PYTHONPATH=str(Path(__file__).parent))
     with tempfile.TemporaryDirectory() as folder:
-        made = {name: model(folder, name) for name in ("add", "mlp", "mobilenet_v2")}
-        server = None
-        if len(sys.argv) > 2:
-            server = subprocess.Popen([sys.argv[2], folder, "--http-port", "8735"], stdout=subprocess.DEVNULL)
-        ray.init(num_cpus=16, include_dashboard=False, log_to_driver=False)
+        made = {name: model(folder, name) for name in ("add", "mobilenet_v2")}
+        ray.init(num_cpus=5, include_dashboard=False, log_to_driver=False)
         serve.start(http_options={"host": "127.0.0.1", "port": 8734})
         for name, (path, inputs) in made.items():
             shapes = {key: array.shape for key, array in inputs.items()}
@@ -101,19 +96,9 @@ def main() -> None:
             for _ in range(2):
                 for kind in (Polychron, Onnxruntime):
                     url = f"http://127.0.0.1:8734/{kind.name}/{name}"
-                    print(f"{name}: Ray Serve, {kind.name}: {asyncio.run(load(url, body, {}, seconds))}", flush=True)
-                if server is not None:
-                    header = '{"inputs":[' + ",".join(
-                        f'{{"name":"{key}","datatype":"FP32","shape":{list(array.shape)},"parameters":{{"binary_data_size":{array.nbytes}}}}}'
-                        for key, array in inputs.items()
-                    ) + '],"parameters":{"binary_data_output":true}}'
-                    headers = {"Inference-Header-Content-Length": str(len(header))}
-                    url = f"http://127.0.0.1:8735/v2/models/{name}/infer"
-                    print(f"{name}: polychron-server: {asyncio.run(load(url, header.encode() + body, headers, seconds))}", flush=True)
+                    print(f"{name}: Ray Serve, {kind.name}: {asyncio.run(load(url, body, seconds))}", flush=True)
         serve.shutdown()
         ray.shutdown()
-        if server is not None:
-            server.terminate()
 
 
 if __name__ == "__main__":

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <nanobind/stl/optional.h>
-#include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
@@ -133,16 +132,27 @@ nb::object Pending::value() {
   return value_;
 }
 
+namespace {
+
+/// A waker as Python has it. Settling threads share the waker itself: to drop nanobind's shared_ptr
+/// of it they would take the GIL, with a lock that holders of the GIL wait for.
+struct PythonWaker {
+  std::shared_ptr<Waker> own = std::make_shared<Waker>();
+};
+
+}  // namespace
+
 void bind_replies(nb::module_& module) {
-  nb::class_<Waker>(module, "Waker")
+  nb::class_<PythonWaker>(module, "Waker")
       .def(nb::init<>())
-      .def("descriptor", &Waker::descriptor)
-      .def("take", &Waker::take);
+      .def("descriptor", [](const PythonWaker& waker) { return waker.own->descriptor(); })
+      .def("take", [](const PythonWaker& waker) { return waker.own->take(); });
   nb::class_<Pending>(module, "Pending")
       .def("settled", &Pending::settled)
       .def("ready", &Pending::ready)
       .def("wait", &Pending::wait, nb::arg("seconds").none())
-      .def("watch", &Pending::watch)
+      .def("watch", [](Pending& pending, const PythonWaker& waker,
+                       std::uint64_t token) { pending.watch(waker.own, token); })
       .def("cancel", &Pending::cancel)
       .def("value", &Pending::value);
 }

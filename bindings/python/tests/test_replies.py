@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import sys
 import threading
 from typing import Any
 
@@ -161,6 +162,24 @@ def test_a_wait_releases_the_gil(context: MLContext) -> None:
     release.start()
     assert reply.result().tolist() == [0]
     release.join()
+
+
+def test_no_thread_of_the_library_takes_the_gil(models: Models) -> None:
+    """This thread keeps the GIL while the reply settles. A settling thread that wants it hangs."""
+    from polychron import _native
+
+    interval = sys.getswitchinterval()
+    with Session(models.path("slow")) as session:
+        waker = _native.Waker()
+        reply = session.run_async({"x": big})
+        reply._pending.watch(waker, 1)
+        sys.setswitchinterval(1000)
+        try:
+            while not reply._pending.settled():
+                pass
+        finally:
+            sys.setswitchinterval(interval)
+        assert waker.take() == [1]
 
 
 def test_many_tasks_on_one_loop(models: Models) -> None:
