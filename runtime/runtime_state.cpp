@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <system_error>
-#include <thread>
 
 #include "actors/context.hpp"
 #include "base/invariant.hpp"
@@ -89,10 +88,9 @@ std::shared_ptr<RuntimeState> RuntimeState::create(const RuntimeOptions& options
 }
 
 void RuntimeState::start(const RuntimeOptions& options) {
-  const auto cores = std::max(1U, std::thread::hardware_concurrency());
   const auto threads = options.scheduler_threads > 0
                            ? static_cast<std::size_t>(options.scheduler_threads)
-                           : std::max<std::size_t>(2, cores / 2);
+                           : std::max<std::size_t>(2, static_cast<std::size_t>(usable_cores()) / 2);
   home_ = std::make_unique<msg::HomeThread>();
   start_callbacks(options);
   make_recorder();

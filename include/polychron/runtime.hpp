@@ -24,8 +24,8 @@ class RuntimeState;
 
 /// Options of a Runtime.
 struct RuntimeOptions {
-  /// Threads that serve the actors of all contexts. 0 means half the cores, at least 2; at most
-  /// 1024. Each context has further threads: one for each device lane, and one that compiles. The
+  /// Threads that serve the actors of all contexts. 0 means half of usable_cores(), at least 2; at
+  /// most 1024. Each context has further threads: one for each device lane, and one that compiles. The
   /// runtime has one more for callbacks, unless there is an `executor`.
   int scheduler_threads = 0;
   /// Takes tasks (callbacks, handlers, resumed coroutines) and runs each once, in any order: an
@@ -55,6 +55,11 @@ enum class PowerPreference : std::uint8_t {
   high_performance,  ///< a GPU if there is one
   low_power          ///< the processor
 };
+
+/// The cores that this process may use: those of the calling thread's affinity (taskset, cpusets),
+/// or fewer if the quota of a control group allows fewer (cgroup v1 and v2; a part of a core counts
+/// as one). At least 1. Looks at each call. Thread-safe.
+int usable_cores() noexcept;
 
 /// The default of ContextOptions::memory_limit, in bytes: three quarters of what this process may
 /// use. That is the machine's memory, or the least limit of its control groups (cgroup v1 and v2).

@@ -31,6 +31,7 @@ const std::map<std::string, std::set<std::string>> system_headers{
     {"base/fork.cpp", {"pthread.h"}},
     {"base/kept_once.cpp", {"pthread.h"}},
     {"base/new_file.cpp", {"fcntl.h", "unistd.h"}},
+    {"base/usable_cores.cpp", {"sched.h"}},
     {"examples/asio/asio.cpp", {"boost"}},
     {"apps/ocr/main.cpp", {"CLI", "apps/tool"}},
     {"apps/ocr/output.cpp", {"apps/tool"}},
