@@ -91,7 +91,7 @@ void RuntimeState::start(const RuntimeOptions& options) {
   const auto threads = options.scheduler_threads > 0
                            ? static_cast<std::size_t>(options.scheduler_threads)
                            : std::max<std::size_t>(2, static_cast<std::size_t>(usable_cores()) / 2);
-  home_ = std::make_unique<msg::HomeThread>();
+  home_ = make_home();
   start_callbacks(options);
   make_recorder();
   obey_environment();
@@ -106,6 +106,20 @@ void RuntimeState::start(const RuntimeOptions& options) {
   // An executor is the user's code, and hears of callbacks on the library's own threads.
   if (options.helping && !options.executor) shared_pool_ = pool;
   home_->run([this] { system_ = &own_system_.emplace(*config_); });
+}
+
+std::unique_ptr<msg::HomeThread> RuntimeState::make_home() {
+  // The state ends on this thread, after its last chore.
+  return std::make_unique<msg::HomeThread>(msg::time_between_looks, [this] { look_for_idle(); });
+}
+
+void RuntimeState::look_for_idle() noexcept {
+  const auto now = host_.now ? host_.now() : msg::Clock::now();
+  scratch_.with([&](auto& known) {
+    for (const auto& each : known)
+      if (const auto scratch = each.lock())
+        for (auto& lane : *scratch) lane.look(now, msg::idle_before_give_back);
+  });
 }
 
 void RuntimeState::start_callbacks(const RuntimeOptions& options) {
@@ -126,13 +140,13 @@ void RuntimeState::start_callbacks(const RuntimeOptions& options) {
 std::shared_ptr<RuntimeState> RuntimeState::embed(caf::actor_system& system, BackendFactory factory,
                                                   Host host) {
   const std::shared_ptr<RuntimeState> state(new RuntimeState, end);
-  start_threads([&] {
-    if (host.detached) state->home_ = std::make_unique<msg::HomeThread>();
-    state->start_callbacks(host.options);
-  });
   state->system_ = &system;
   state->factory_ = std::move(factory);
   state->host_ = std::move(host);
+  start_threads([&] {
+    if (state->host_.detached) state->home_ = state->make_home();
+    state->start_callbacks(state->host_.options);
+  });
   state->make_recorder();
   return state;
 }
@@ -219,6 +233,10 @@ Context RuntimeState::spawn(const actors::EnvironmentRef& environment, bool stri
   budgets_.with([&](auto& budgets) {
     std::erase_if(budgets, [](const auto& budget) { return budget.expired(); });
     budgets.push_back(environment->budget);
+  });
+  scratch_.with([&](auto& known) {
+    std::erase_if(known, [](const auto& each) { return each.expired(); });
+    known.push_back(environment->scratch);
   });
   auto context = ContextHandle::wrap(std::make_shared<ContextHandle>(
       shared_from_this(), port, strict, is_accelerated(*environment->backend)));
