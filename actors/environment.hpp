@@ -66,7 +66,7 @@ struct Environment {
   const std::string source;  ///< its name in errors and the log
   std::shared_ptr<msg::Log> log = std::make_shared<msg::Log>(nullptr, LogLevel::error, nullptr);
   std::shared_ptr<kernels::Backend> backend;
-  /// One team for each lane, which shares the work of one dispatch; empty with one thread.
+  /// One team for each lane, which shares the work of a dispatch; empty with one thread.
   std::vector<std::shared_ptr<kernels::Team>> teams;
   std::shared_ptr<kernels::Team> team(std::size_t lane) const {
     return teams.empty() ? nullptr : teams[lane];

@@ -42,15 +42,19 @@ void start_threads(const Start& start) {
   }
 }
 
-constexpr int most_threads = 1024, most_lanes = 256;
+constexpr int most_threads = 1024, most_lanes = 256, most_lanes_by_default = 16;
 
 std::optional<std::string> wrong_options(const ContextOptions& options) {
-  if (options.threads < 1 || options.threads > most_threads)
-    return "threads: expected 1 to " + std::to_string(most_threads) + ", got " +
-           std::to_string(options.threads);
-  if (options.lanes < 1 || options.lanes > most_lanes)
-    return "lanes: expected 1 to " + std::to_string(most_lanes) + ", got " +
-           std::to_string(options.lanes);
+  const auto outside = [](const char* name, int value, int most) {
+    return std::string(name) + ": expected 0 to " + std::to_string(most) + ", got " +
+           std::to_string(value);
+  };
+  if (options.cores < 0 || options.cores > most_threads)
+    return outside("cores", options.cores, most_threads);
+  if (options.threads < 0 || options.threads > most_threads)
+    return outside("threads", options.threads, most_threads);
+  if (options.lanes < 0 || options.lanes > most_lanes)
+    return outside("lanes", options.lanes, most_lanes);
   if (options.lanes * options.threads > most_threads)
     return "lanes with threads each: expected at most " + std::to_string(most_threads) +
            " threads in all, got " + std::to_string(options.lanes) + " times " +
@@ -60,6 +64,32 @@ std::optional<std::string> wrong_options(const ContextOptions& options) {
 }
 
 }  // namespace
+
+ContextOptions RuntimeState::with_shares(const ContextOptions& asked,
+                                         const kernels::Backend& backend) const {
+  auto options = asked;
+  // A simulated world has one thread, and a device that works by itself needs one.
+  if (options.cores == 0) options.cores = host_.detached && !backend.submits() ? usable_cores() : 1;
+  const int lanes = options.cores / std::max(1, options.threads);
+  if (options.lanes == 0) options.lanes = std::clamp(lanes, 1, most_lanes_by_default);
+  return options;
+}
+
+std::vector<std::shared_ptr<kernels::Team>> RuntimeState::make_teams(
+    const ContextOptions& options) const {
+  std::vector<std::shared_ptr<kernels::Team>> teams;
+  const auto lanes = static_cast<std::size_t>(options.lanes);
+  if (!host_.detached || options.threads == 1) return teams;
+  if (options.threads == 0 && options.cores > 1) {
+    const auto crew = std::make_shared<kernels::Crew>(
+        lanes, static_cast<std::size_t>(options.cores), executions_);
+    while (teams.size() < lanes)
+      teams.push_back(std::make_shared<kernels::Team>(crew, teams.size()));
+  }
+  while (options.threads > 1 && teams.size() < lanes)
+    teams.push_back(std::make_shared<kernels::Team>(options.threads));
+  return teams;
+}
 
 /// The origin of the runtime's own promises.
 class RuntimeState::Origin final : public detail::Origin {
@@ -210,10 +240,7 @@ actors::EnvironmentRef RuntimeState::make_environment(
   environment->events = admission(many, AdmissionPolicy::fail, "errors for the handler");
   environment->counters = std::make_shared<msg::Counters>();
   environment->gate.listen(observer_of_ || recorder_->recording());
-  // A simulated world has one thread.
-  if (options.threads > 1 && host_.detached)
-    for (std::size_t i = 0; i < environment->lanes.size(); ++i)
-      environment->teams.push_back(std::make_shared<kernels::Team>(options.threads));
+  environment->teams = make_teams(options);
   ensure(environment->teams.empty() || environment->teams.size() == environment->lanes.size(),
          "each lane has a team, or none has");
   environment->placement = placement_;
@@ -253,7 +280,8 @@ Context RuntimeState::spawn(const actors::EnvironmentRef& environment, bool stri
     const std::size_t threads = teams.empty() ? 1 : teams.front()->size();
     environment->write_log(LogLevel::info, "created on " + environment->backend->name() + ": " +
                                                std::to_string(environment->lanes.size()) +
-                                               " lanes of " + std::to_string(threads) + " threads");
+                                               " lanes, up to " + std::to_string(threads) +
+                                               " threads for a dispatch");
   }
   return context;
 }
@@ -270,7 +298,8 @@ Future<Context> RuntimeState::create_context(const ContextOptions& options) {
     auto backend = factory_(options);
     if (!backend) return refuse(backend.error());
     const auto promise = Promise<Context>::make(origin_);
-    promise.resolve(spawn(make_environment(options, std::move(*backend)), options.strict));
+    const auto shares = with_shares(options, **backend);
+    promise.resolve(spawn(make_environment(shares, std::move(*backend)), options.strict));
     return promise.future();
   } catch (const Error& error) {
     return refuse(error);

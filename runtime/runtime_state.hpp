@@ -89,6 +89,10 @@ class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
   void obey_environment();
   void write_for_environment() noexcept;
   static void end(RuntimeState* state) noexcept;
+  /// The options with numbers of cores and lanes in place of 0.
+  ContextOptions with_shares(const ContextOptions& asked, const kernels::Backend& backend) const;
+  /// One for each lane, or none.
+  std::vector<std::shared_ptr<kernels::Team>> make_teams(const ContextOptions& options) const;
   actors::EnvironmentRef make_environment(const ContextOptions& options,
                                           std::shared_ptr<kernels::Backend> backend) const;
   Context spawn(const actors::EnvironmentRef& environment, bool strict);
@@ -105,6 +109,7 @@ class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
   std::shared_ptr<const Origin> origin_;
   ObserverOf observer_of_;
   msg::Placement placement_;
+  const std::shared_ptr<kernels::Executions> executions_ = std::make_shared<kernels::Executions>();
   std::shared_ptr<recording::Recorder> recorder_;
   std::filesystem::path trace_file_;  ///< from the environment; empty: none
   const Process process_;

@@ -50,7 +50,7 @@ const std::vector<std::string> places_of_locks{
     "messages/shared/",
     "observe/recording/",            // written by every thread, each in its own block
     "include/polychron/future.hpp",  // what callers wait on
-    "kernels/team.",                 // threads that share a lane's work
+    "kernels/team.",                 // threads that share lanes' work
     "kernels/gpu/storage.",          // a tensor that several lanes read
     "base/before_exit.cpp",          // work that the end of the process waits for
     "base/cancellation",             // the state behind Cancellation
