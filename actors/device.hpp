@@ -17,8 +17,8 @@
 #include <vector>
 
 #include "actors/actor.hpp"
-#include "actors/shared_arena.hpp"
 #include "actors/timeline.hpp"
+#include "messages/shared/lane_scratch.hpp"
 #include "messages/shared/revocable.hpp"
 
 namespace polychron::actors {
@@ -117,10 +117,12 @@ class DeviceState : public Member<DeviceState, device_actor> {
   /// each step that has an entry in `seconds`.
   kernels::ExecuteStatus run(msg::GraphSlot& graph, std::span<double> seconds = {});
   Result<void> instantiate(msg::GraphSlot& graph);
+  msg::LaneScratch& scratch() const { return (*environment().scratch)[lane_]; }
   /// Instantiates it unless that is done, and gives its arena room.
   Result<void> make_ready(msg::GraphSlot& graph);
-  /// The arena that instances of this lane share, with room for this plan.
-  Result<std::shared_ptr<SharedArena>> arena_for(const kernels::Plan& plan);
+  /// The arena that instances of this lane share, with room for this plan. Only for the holder of
+  /// the lane's scratch memory.
+  Result<std::shared_ptr<msg::SharedArena>> arena_for(const kernels::Plan& plan);
   /// True if somebody records the time of each step.
   bool times_steps() const;
   /// Makes the lane's instance if there is none, and submits the dispatch.
@@ -147,7 +149,6 @@ class DeviceState : public Member<DeviceState, device_actor> {
   /// Leases that ended before they began; true if revoked.
   std::map<msg::Ticket, bool> ended_early_;
   std::vector<Submitted> submitted_;
-  std::weak_ptr<SharedArena> arena_;
   std::vector<msg::Ticket> held_;  ///< turns of dispatches and computes whose graph is at work
   std::vector<kernels::Storage*> input_storage_, output_storage_;  ///< reused by every dispatch
 };

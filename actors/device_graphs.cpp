@@ -83,10 +83,9 @@ std::optional<Error> DeviceState::errored_input(const msg::op::Dispatch& o, msg:
   return std::nullopt;
 }
 
-Result<std::shared_ptr<SharedArena>> DeviceState::arena_for(const kernels::Plan& plan) {
-  return guarded([&]() -> Result<std::shared_ptr<SharedArena>> {
-    auto arena = arena_.lock();
-    if (!arena) arena_ = arena = std::make_shared<SharedArena>();
+Result<std::shared_ptr<msg::SharedArena>> DeviceState::arena_for(const kernels::Plan& plan) {
+  return guarded([&]() -> Result<std::shared_ptr<msg::SharedArena>> {
+    auto arena = scratch().arena();
     if (auto fits = arena->fit(environment().budget, plan.arena_bytes()); !fits)
       return fits.error();
     return arena;
@@ -145,6 +144,7 @@ bool DeviceState::times_steps() const {
 
 kernels::ExecuteStatus DeviceState::run(msg::GraphSlot& graph, std::span<double> seconds) {
   auto& mine = graph.instances[lane_];
+  const auto held = scratch().hold();
   if (const auto made = make_ready(graph); !made) return {made.error()};
   bool inherent = false;
   auto* const observer = environment().gate.observer();

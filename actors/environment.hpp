@@ -16,6 +16,7 @@
 #include "messages/shared/budget.hpp"
 #include "messages/shared/counters.hpp"
 #include "messages/shared/failure_monitor.hpp"
+#include "messages/shared/lane_scratch.hpp"
 #include "messages/shared/log.hpp"
 #include "messages/shared/lost.hpp"
 #include "messages/shared/observer_gate.hpp"
@@ -31,6 +32,7 @@ struct Environment {
         source(label.empty() ? "context" : "context '" + label + "'"),
         shared_gate(std::make_shared<msg::ObserverGate>(std::move(observer))),
         gate(*shared_gate),
+        scratch(std::make_shared<msg::Scratch>(lane_count)),
         lanes(lane_count) {}
 
   /// "tensor of context 'main'".
@@ -64,7 +66,7 @@ struct Environment {
   const std::string source;  ///< its name in errors and the log
   std::shared_ptr<msg::Log> log = std::make_shared<msg::Log>(nullptr, LogLevel::error, nullptr);
   std::shared_ptr<kernels::Backend> backend;
-  /// One team for each lane, which shares the work of one dispatch; empty with one thread.
+  /// One team for each lane, which shares the work of a dispatch; empty with one thread.
   std::vector<std::shared_ptr<kernels::Team>> teams;
   std::shared_ptr<kernels::Team> team(std::size_t lane) const {
     return teams.empty() ? nullptr : teams[lane];
@@ -93,7 +95,8 @@ struct Environment {
       true;  ///< device and compiler on threads of their own; false under a test scheduler
   /// Pending replies and completions keep it, also beyond the context.
   const std::shared_ptr<msg::ObserverGate> shared_gate;
-  msg::ObserverGate& gate;  ///< the observer, if there is one
+  msg::ObserverGate& gate;                      ///< the observer, if there is one
+  const std::shared_ptr<msg::Scratch> scratch;  ///< of each lane
   mutable std::vector<msg::LaneProgress> lanes;
   mutable msg::FailureMonitor failures;  ///< reports failed actors
   mutable msg::Busy compiling;           ///< the graph being compiled; 0: none

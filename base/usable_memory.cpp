@@ -4,6 +4,8 @@
 #include <fstream>
 #include <limits>
 
+#include "base/control_groups.hpp"
+
 namespace polychron {
 
 namespace {
@@ -26,26 +28,14 @@ std::uint64_t machine_memory(const std::string& root) {
 
 std::uint64_t usable_memory(const std::string& root) {
   auto least = machine_memory(root);
-  std::ifstream groups(root + "/proc/self/cgroup");
-  // "0::/group" in version 2, "4:cpu,memory:/group" in version 1.
-  for (std::string number, controllers, group; std::getline(groups, number, ':') &&
-                                               std::getline(groups, controllers, ':') &&
-                                               std::getline(groups, group);) {
-    const bool unified = controllers.empty();
-    if (!unified && ("," + controllers + ",").find(",memory,") == std::string::npos) continue;
-    const auto mount = root + (unified ? "/sys/fs/cgroup" : "/sys/fs/cgroup/memory");
-    // In a container the path may be the host's, of which only the root is there.
-    for (auto end = group.size(); end != std::string::npos; end = group.rfind('/', end - 1)) {
-      const auto folder = mount + group.substr(0, end);
-      if (unified) {
-        at_most(least, folder + "/memory.max");
-        at_most(least, folder + "/memory.high");
-      } else {
-        at_most(least, folder + "/memory.limit_in_bytes");
-      }
-      if (end == 0) break;
+  each_control_group(root, "memory", [&](const std::string& folder, bool unified) {
+    if (unified) {
+      at_most(least, folder + "/memory.max");
+      at_most(least, folder + "/memory.high");
+    } else {
+      at_most(least, folder + "/memory.limit_in_bytes");
     }
-  }
+  });
   return least;
 }
 

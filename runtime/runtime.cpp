@@ -1,5 +1,6 @@
 #include "polychron/runtime.hpp"
 
+#include "base/usable_cores.hpp"
 #include "base/usable_memory.hpp"
 #include "runtime/runtime_state.hpp"
 
@@ -13,6 +14,8 @@ std::uint64_t default_memory_limit() noexcept {
     return no_memory_limit;
   }
 }
+
+int usable_cores() noexcept { return count_usable_cores(); }
 
 Runtime::Runtime(const RuntimeOptions& options)
     : state_(detail::with_errors([&] { return detail::RuntimeState::create(options); })) {}

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <system_error>
-#include <thread>
 
 #include "actors/context.hpp"
 #include "base/invariant.hpp"
@@ -43,15 +42,19 @@ void start_threads(const Start& start) {
   }
 }
 
-constexpr int most_threads = 1024, most_lanes = 256;
+constexpr int most_threads = 1024, most_lanes = 256, most_lanes_by_default = 16;
 
 std::optional<std::string> wrong_options(const ContextOptions& options) {
-  if (options.threads < 1 || options.threads > most_threads)
-    return "threads: expected 1 to " + std::to_string(most_threads) + ", got " +
-           std::to_string(options.threads);
-  if (options.lanes < 1 || options.lanes > most_lanes)
-    return "lanes: expected 1 to " + std::to_string(most_lanes) + ", got " +
-           std::to_string(options.lanes);
+  const auto outside = [](const char* name, int value, int most) {
+    return std::string(name) + ": expected 0 to " + std::to_string(most) + ", got " +
+           std::to_string(value);
+  };
+  if (options.cores < 0 || options.cores > most_threads)
+    return outside("cores", options.cores, most_threads);
+  if (options.threads < 0 || options.threads > most_threads)
+    return outside("threads", options.threads, most_threads);
+  if (options.lanes < 0 || options.lanes > most_lanes)
+    return outside("lanes", options.lanes, most_lanes);
   if (options.lanes * options.threads > most_threads)
     return "lanes with threads each: expected at most " + std::to_string(most_threads) +
            " threads in all, got " + std::to_string(options.lanes) + " times " +
@@ -61,6 +64,32 @@ std::optional<std::string> wrong_options(const ContextOptions& options) {
 }
 
 }  // namespace
+
+ContextOptions RuntimeState::with_shares(const ContextOptions& asked,
+                                         const kernels::Backend& backend) const {
+  auto options = asked;
+  // A simulated world has one thread, and a device that works by itself needs one.
+  if (options.cores == 0) options.cores = host_.detached && !backend.submits() ? usable_cores() : 1;
+  const int lanes = options.cores / std::max(1, options.threads);
+  if (options.lanes == 0) options.lanes = std::clamp(lanes, 1, most_lanes_by_default);
+  return options;
+}
+
+std::vector<std::shared_ptr<kernels::Team>> RuntimeState::make_teams(
+    const ContextOptions& options) const {
+  std::vector<std::shared_ptr<kernels::Team>> teams;
+  const auto lanes = static_cast<std::size_t>(options.lanes);
+  if (!host_.detached || options.threads == 1) return teams;
+  if (options.threads == 0 && options.cores > 1) {
+    const auto crew = std::make_shared<kernels::Crew>(
+        lanes, static_cast<std::size_t>(options.cores), executions_);
+    while (teams.size() < lanes)
+      teams.push_back(std::make_shared<kernels::Team>(crew, teams.size()));
+  }
+  while (options.threads > 1 && teams.size() < lanes)
+    teams.push_back(std::make_shared<kernels::Team>(options.threads));
+  return teams;
+}
 
 /// The origin of the runtime's own promises.
 class RuntimeState::Origin final : public detail::Origin {
@@ -89,11 +118,10 @@ std::shared_ptr<RuntimeState> RuntimeState::create(const RuntimeOptions& options
 }
 
 void RuntimeState::start(const RuntimeOptions& options) {
-  const auto cores = std::max(1U, std::thread::hardware_concurrency());
   const auto threads = options.scheduler_threads > 0
                            ? static_cast<std::size_t>(options.scheduler_threads)
-                           : std::max<std::size_t>(2, cores / 2);
-  home_ = std::make_unique<msg::HomeThread>();
+                           : std::max<std::size_t>(2, static_cast<std::size_t>(usable_cores()) / 2);
+  home_ = make_home();
   start_callbacks(options);
   make_recorder();
   obey_environment();
@@ -108,6 +136,20 @@ void RuntimeState::start(const RuntimeOptions& options) {
   // An executor is the user's code, and hears of callbacks on the library's own threads.
   if (options.helping && !options.executor) shared_pool_ = pool;
   home_->run([this] { system_ = &own_system_.emplace(*config_); });
+}
+
+std::unique_ptr<msg::HomeThread> RuntimeState::make_home() {
+  // The state ends on this thread, after its last chore.
+  return std::make_unique<msg::HomeThread>(msg::time_between_looks, [this] { look_for_idle(); });
+}
+
+void RuntimeState::look_for_idle() noexcept {
+  const auto now = host_.now ? host_.now() : msg::Clock::now();
+  scratch_.with([&](auto& known) {
+    for (const auto& each : known)
+      if (const auto scratch = each.lock())
+        for (auto& lane : *scratch) lane.look(now, msg::idle_before_give_back);
+  });
 }
 
 void RuntimeState::start_callbacks(const RuntimeOptions& options) {
@@ -128,13 +170,13 @@ void RuntimeState::start_callbacks(const RuntimeOptions& options) {
 std::shared_ptr<RuntimeState> RuntimeState::embed(caf::actor_system& system, BackendFactory factory,
                                                   Host host) {
   const std::shared_ptr<RuntimeState> state(new RuntimeState, end);
-  start_threads([&] {
-    if (host.detached) state->home_ = std::make_unique<msg::HomeThread>();
-    state->start_callbacks(host.options);
-  });
   state->system_ = &system;
   state->factory_ = std::move(factory);
   state->host_ = std::move(host);
+  start_threads([&] {
+    if (state->host_.detached) state->home_ = state->make_home();
+    state->start_callbacks(state->host_.options);
+  });
   state->make_recorder();
   return state;
 }
@@ -198,10 +240,7 @@ actors::EnvironmentRef RuntimeState::make_environment(
   environment->events = admission(many, AdmissionPolicy::fail, "errors for the handler");
   environment->counters = std::make_shared<msg::Counters>();
   environment->gate.listen(observer_of_ || recorder_->recording());
-  // A simulated world has one thread.
-  if (options.threads > 1 && host_.detached)
-    for (std::size_t i = 0; i < environment->lanes.size(); ++i)
-      environment->teams.push_back(std::make_shared<kernels::Team>(options.threads));
+  environment->teams = make_teams(options);
   ensure(environment->teams.empty() || environment->teams.size() == environment->lanes.size(),
          "each lane has a team, or none has");
   environment->placement = placement_;
@@ -223,6 +262,10 @@ Context RuntimeState::spawn(const actors::EnvironmentRef& environment,
     std::erase_if(budgets, [](const auto& budget) { return budget.expired(); });
     budgets.push_back(environment->budget);
   });
+  scratch_.with([&](auto& known) {
+    std::erase_if(known, [](const auto& each) { return each.expired(); });
+    known.push_back(environment->scratch);
+  });
   auto context = ContextHandle::wrap(std::make_shared<ContextHandle>(
       shared_from_this(), port, options.strict, is_accelerated(*environment->backend),
       !options.features.empty()));
@@ -239,7 +282,8 @@ Context RuntimeState::spawn(const actors::EnvironmentRef& environment,
     const std::size_t threads = teams.empty() ? 1 : teams.front()->size();
     environment->write_log(LogLevel::info, "created on " + environment->backend->name() + ": " +
                                                std::to_string(environment->lanes.size()) +
-                                               " lanes of " + std::to_string(threads) + " threads");
+                                               " lanes, up to " + std::to_string(threads) +
+                                               " threads for a dispatch");
   }
   return context;
 }
@@ -260,7 +304,8 @@ Future<Context> RuntimeState::create_context(const ContextOptions& options) {
     auto backend = factory_(options);
     if (!backend) return refuse(backend.error());
     const auto promise = Promise<Context>::make(origin_);
-    promise.resolve(spawn(make_environment(options, std::move(*backend)), options));
+    const auto shares = with_shares(options, **backend);
+    promise.resolve(spawn(make_environment(shares, std::move(*backend)), shares));
     return promise.future();
   } catch (const Error& error) {
     return refuse(error);

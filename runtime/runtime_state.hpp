@@ -69,6 +69,9 @@ class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
   msg::ActorRegistry& registry() { return *registry_; }
   std::shared_ptr<const msg::ActorRegistry> share_registry() const { return registry_; }
   const msg::Callbacks& callbacks() const { return *callbacks_; }
+  /// Frees the scratch memory of lanes that have been idle for long. The home thread looks now and
+  /// then; a driven world looks when its test says.
+  void look_for_idle() noexcept;
   /// The number of contexts with memory in use: by a tensor, a plan, a lease or a write in flight.
   std::size_t contexts_holding_memory();
 
@@ -76,6 +79,7 @@ class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
   class Origin;
   RuntimeState() = default;
   void start(const RuntimeOptions& options);
+  std::unique_ptr<msg::HomeThread> make_home();
   void start_callbacks(const RuntimeOptions& options);
   void make_recorder();
   /// Switches every context's observer on while a recording goes on, and off.
@@ -85,6 +89,10 @@ class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
   void obey_environment();
   void write_for_environment() noexcept;
   static void end(RuntimeState* state) noexcept;
+  /// The options with numbers of cores and lanes in place of 0.
+  ContextOptions with_shares(const ContextOptions& asked, const kernels::Backend& backend) const;
+  /// One for each lane, or none.
+  std::vector<std::shared_ptr<kernels::Team>> make_teams(const ContextOptions& options) const;
   actors::EnvironmentRef make_environment(const ContextOptions& options,
                                           std::shared_ptr<kernels::Backend> backend) const;
   Context spawn(const actors::EnvironmentRef& environment, const ContextOptions& options);
@@ -101,6 +109,7 @@ class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
   std::shared_ptr<const Origin> origin_;
   ObserverOf observer_of_;
   msg::Placement placement_;
+  const std::shared_ptr<kernels::Executions> executions_ = std::make_shared<kernels::Executions>();
   std::shared_ptr<recording::Recorder> recorder_;
   std::filesystem::path trace_file_;  ///< from the environment; empty: none
   const Process process_;
@@ -108,6 +117,7 @@ class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
   msg::Guarded<bool> shut_down_{false};
   msg::Guarded<std::vector<std::weak_ptr<LocalPort>>> ports_;
   msg::Guarded<std::vector<std::weak_ptr<msg::Budget>>> budgets_;  ///< kept by reservations
+  msg::Guarded<std::vector<std::weak_ptr<msg::Scratch>>> scratch_;
 };
 
 }  // namespace polychron::detail

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <thread>
 
+#include "base/usable_cores.hpp"
 #include "kernels/threads.hpp"
 
 namespace polychron::engine {
@@ -39,7 +40,7 @@ struct Machine {
    private:
     static constexpr auto spin_time = std::chrono::microseconds(20);
     static bool alone() noexcept {
-      static const bool one_core = std::thread::hardware_concurrency() == 1;
+      static const bool one_core = count_usable_cores() == 1;
       return one_core;
     }
     const Time begun_ = now();

@@ -27,8 +27,9 @@ struct GraphMemory {
   /// contexts; each graph counts it in full.
   std::size_t constants = 0;
   /// Intermediate values and kernel scratch memory of one lane. On the CPU all graphs of a lane
-  /// share it: a lane has as much as the largest graph that it ran lately. On other devices a lane
-  /// allocates it when it first runs the graph.
+  /// share it: a lane has as much as the largest graph that it ran lately, and gives it back when
+  /// it has run nothing for 20 to 30 seconds. On other devices a lane allocates it when it first
+  /// runs the graph.
   std::size_t arena = 0;
   std::size_t lanes = 0;  ///< number of the context's lanes
   /// The memory after every lane has run the graph, if it is the only one.

@@ -24,9 +24,9 @@ class RuntimeState;
 
 /// Options of a Runtime.
 struct RuntimeOptions {
-  /// Threads that serve the actors of all contexts. 0 means half the cores, at least 2; at most
-  /// 1024. Each context has further threads: one for each device lane, and one that compiles. The
-  /// runtime has one more for callbacks, unless there is an `executor`.
+  /// Threads that serve the actors of all contexts. 0 means half of usable_cores(), at least 2; at
+  /// most 1024. Each context has further threads: one for each device lane, and one that compiles.
+  /// The runtime has one more for callbacks, unless there is an `executor`.
   int scheduler_threads = 0;
   /// Takes tasks (callbacks, handlers, resumed coroutines) and runs each once, in any order: an
   /// event loop or a thread pool. The library calls it on its own threads, so it must not block or
@@ -56,6 +56,11 @@ enum class PowerPreference : std::uint8_t {
   low_power          ///< the processor
 };
 
+/// The cores that this process may use: those of the calling thread's affinity (taskset, cpusets),
+/// or fewer if the quota of a control group allows fewer (cgroup v1 and v2; a part of a core counts
+/// as one). At least 1. Looks at each call. Thread-safe.
+int usable_cores() noexcept;
+
 /// The default of ContextOptions::memory_limit, in bytes: three quarters of what this process may
 /// use. That is the machine's memory, or the least limit of its control groups (cgroup v1 and v2).
 /// Read once, at the first call. Thread-safe.
@@ -80,12 +85,18 @@ struct ContextOptions {
   /// Features that are only proposed to the specification: "dynamic-dimensions" (docs/builder.md).
   /// They may change with every version of the library. An unknown name is not_supported.
   std::vector<std::string> features{};
-  /// Threads that share the work of one dispatch, including the lane's own. The number never
-  /// changes a bit of the results. See docs/performance.md. At most 1024 over all lanes together.
-  int threads = 1;
-  /// Device actors that work in parallel, each with `threads` threads: independent operations run
-  /// at the same time. The number never changes results. At most 256.
-  int lanes = 1;
+  /// Cores that the context's dispatches use together. A dispatch alone shares its work among all
+  /// of them, and many dispatches have one each. The number never changes a bit of the results. 0:
+  /// usable_cores(), or 1 if the device works by itself. At most 1024. `threads` and `lanes` are
+  /// for those who want to pin the shares: see docs/performance.md.
+  int cores = 0;
+  /// Threads that share the work of one dispatch, including the lane's own. 0: the lane's own, and
+  /// those of the `cores` that no other dispatch needs. At most 1024 over all lanes together.
+  int threads = 0;
+  /// Device actors that work in parallel: independent operations run at the same time. 0: one for
+  /// each of the `cores` (for each `threads` of them), at most 16. The number never changes
+  /// results. At most 256.
+  int lanes = 0;
   /// The most operations in flight. Each write, read, dispatch, compute, create, export (until
   /// granted) and build (until built) is one.
   std::uint64_t max_in_flight = 4096;

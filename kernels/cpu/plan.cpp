@@ -154,6 +154,7 @@ ExecuteStatus PlanLane::execute(std::span<Storage* const> inputs, std::span<Stor
     for (std::size_t i = 0; i < outputs.size(); ++i)
       set_tensor(inputs.size() + i, host_data(*outputs[i]));
     use_one_thread();
+    const Team::Execution execution(team_.get());
     if (seconds.empty())
       run_steps(step);
     else

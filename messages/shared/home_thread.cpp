@@ -13,10 +13,18 @@ struct HomeThread::Post {
   std::function<void()> last;  ///< apart from the others: there must be room for it
   bool ending = false;
 
-  void serve() {
+  void serve(std::chrono::nanoseconds period, std::function<void()> chore) {
+    const auto next_chore = [period] { return std::chrono::steady_clock::now() + period; };
+    auto due = next_chore();
     std::unique_lock lock(mutex);
     for (;;) {
-      asked.wait(lock, [this] { return !work.empty() || ending; });
+      if (!asked.wait_until(lock, due, [this] { return !work.empty() || ending; })) {
+        lock.unlock();
+        chore();
+        due = next_chore();
+        lock.lock();
+        continue;
+      }
       if (work.empty()) break;
       auto next = std::move(work.front());
       work.pop_front();
@@ -26,6 +34,7 @@ struct HomeThread::Post {
       lock.lock();
     }
     lock.unlock();
+    chore = nullptr;
     if (last) last();
   }
   void ask(std::function<void()> what) {
@@ -41,8 +50,11 @@ struct HomeThread::Post {
   }
 };
 
-HomeThread::HomeThread()
-    : post_(std::make_shared<Post>()), thread_([post = post_] { post->serve(); }) {}
+HomeThread::HomeThread(std::chrono::nanoseconds period, std::function<void()> chore)
+    : post_(std::make_shared<Post>()),
+      thread_([post = post_, period, chore = std::move(chore)]() mutable {
+        post->serve(period, std::move(chore));
+      }) {}
 
 HomeThread::~HomeThread() {
   if (!thread_.joinable()) return;

@@ -1,6 +1,7 @@
 // A thread that a runtime keeps: on it its actor system is made and ended, and contexts begin.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <functional>
 #include <memory>
@@ -9,7 +10,7 @@
 
 namespace polychron::msg {
 
-/// Does one thing at a time, for any thread that asks. Thread-safe.
+/// Does one thing at a time, for any thread that asks, and a chore now and then. Thread-safe.
 ///
 /// CAF leaves references to a system's logger in thread-local storage: in each thread that makes
 /// the system, ends it, or spawns actors from outside. The end of a system waits until all of these
@@ -19,8 +20,9 @@ namespace polychron::msg {
 /// there may be no thread to be had.
 class HomeThread {
  public:
-  /// Throws std::system_error if there is no thread.
-  HomeThread();
+  /// Does `chore` each `period`, beside what it is asked for. Throws std::system_error if there is
+  /// no thread. `chore` must not throw.
+  HomeThread(std::chrono::nanoseconds period, std::function<void()> chore);
   HomeThread(const HomeThread&) = delete;
   HomeThread& operator=(const HomeThread&) = delete;
   ~HomeThread();

@@ -107,6 +107,8 @@ class World {
   /// The time that actors see; only advance() moves it.
   msg::Clock::time_point now() const { return *clock_; }
   void advance(std::chrono::milliseconds by) { *clock_ += by; }
+  /// Frees the scratch memory of lanes that have been idle for long. In production a thread does.
+  void look_for_idle() { state_->look_for_idle(); }
 
   Runtime& runtime() { return *runtime_; }
   caf::actor_system& system() { return system_; }

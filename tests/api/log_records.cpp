@@ -62,7 +62,7 @@ BOOST_AUTO_TEST_CASE(contexts_and_graphs_are_told_at_info) {
     context.destroy();
   }
   records.has("info context 'main': created on ");
-  records.has("2 lanes of 1 threads");
+  records.has("2 lanes, up to 1 threads for a dispatch");
   records.has("info context 'main': graph 'negative' compiled: 1 steps, ");
   records.has("info context 'main': the context was destroyed");
   BOOST_TEST(records.lines().size() == 3U);

@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "base/usable_memory.hpp"
+#include "tests/api/file_system_root.hpp"
 #include "tests/api/fixture.hpp"
 #include "tests/patience.hpp"
 
@@ -26,29 +27,9 @@ std::uint64_t resident_bytes() {
   return resident * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
-/// A file system with the files that tell of memory.
-class Root {
- public:
-  Root() {
-    auto name = (std::filesystem::temp_directory_path() / "polychron.XXXXXX").string();
-    BOOST_REQUIRE(mkdtemp(name.data()) != nullptr);
-    path_ = name;
-    write("/proc/meminfo", "MemTotal:        8388608 kB\nMemFree:         1024 kB\n");
-  }
-  Root(const Root&) = delete;
-  Root& operator=(const Root&) = delete;
-  ~Root() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  void write(const std::string& file, const std::string& content) const {
-    std::filesystem::create_directories(std::filesystem::path(path_ + file).parent_path());
-    std::ofstream(path_ + file) << content;
-  }
-  std::uint64_t usable() const { return usable_memory(path_); }
-
- private:
-  std::string path_;
+/// A machine of 8 GiB.
+struct Machine : Root {
+  Machine() { write("/proc/meminfo", "MemTotal:        8388608 kB\nMemFree:         1024 kB\n"); }
 };
 
 }  // namespace
@@ -118,50 +99,50 @@ BOOST_AUTO_TEST_CASE(the_default_limit_is_three_quarters_of_the_memory) {
 }
 
 BOOST_AUTO_TEST_CASE(without_groups_it_is_the_machines) {
-  const Root root;
-  BOOST_TEST(root.usable() == 8 * gibibyte);
+  const Machine root;
+  BOOST_TEST(usable_memory(root.path()) == 8 * gibibyte);
   root.write("/proc/self/cgroup", "0::/\n");
-  BOOST_TEST(root.usable() == 8 * gibibyte);
+  BOOST_TEST(usable_memory(root.path()) == 8 * gibibyte);
   root.write("/proc/meminfo", "strange\n");
-  BOOST_TEST(root.usable() == no_memory_limit);
+  BOOST_TEST(usable_memory(root.path()) == no_memory_limit);
 }
 
 BOOST_AUTO_TEST_CASE(groups_of_version_2_limit_it) {
-  const Root root;
+  const Machine root;
   root.write("/proc/self/cgroup", "0::/a/b\n");
   root.write("/sys/fs/cgroup/a/b/memory.max", "max\n");
   root.write("/sys/fs/cgroup/a/b/memory.high", "max\n");
-  BOOST_TEST(root.usable() == 8 * gibibyte);
+  BOOST_TEST(usable_memory(root.path()) == 8 * gibibyte);
   root.write("/sys/fs/cgroup/a/b/memory.max", "2147483648\n");
-  BOOST_TEST(root.usable() == 2 * gibibyte);
+  BOOST_TEST(usable_memory(root.path()) == 2 * gibibyte);
   root.write("/sys/fs/cgroup/a/b/memory.high", "1610612736\n");
-  BOOST_TEST(root.usable() == gibibyte + gibibyte / 2);
+  BOOST_TEST(usable_memory(root.path()) == gibibyte + gibibyte / 2);
   root.write("/sys/fs/cgroup/a/memory.max", "1073741824\n");  // a group above
-  BOOST_TEST(root.usable() == gibibyte);
+  BOOST_TEST(usable_memory(root.path()) == gibibyte);
   root.write("/sys/fs/cgroup/memory.max", "536870912\n");  // in a container
-  BOOST_TEST(root.usable() == gibibyte / 2);
+  BOOST_TEST(usable_memory(root.path()) == gibibyte / 2);
 }
 
 BOOST_AUTO_TEST_CASE(groups_of_version_1_limit_it) {
-  const Root root;
+  const Machine root;
   root.write("/proc/self/cgroup", "5:cpuset:/other\n4:cpu,memory:/docker/1f\n0::/\n");
   root.write("/sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n");  // none
-  BOOST_TEST(root.usable() == 8 * gibibyte);
+  BOOST_TEST(usable_memory(root.path()) == 8 * gibibyte);
   root.write("/sys/fs/cgroup/memory/docker/1f/memory.limit_in_bytes", "3221225472\n");
-  BOOST_TEST(root.usable() == 3 * gibibyte);
+  BOOST_TEST(usable_memory(root.path()) == 3 * gibibyte);
   // In a container the path is the host's, and only the root is there.
   root.write("/proc/self/cgroup", "4:memory:/nowhere/2e\n");
-  BOOST_TEST(root.usable() == 8 * gibibyte);
+  BOOST_TEST(usable_memory(root.path()) == 8 * gibibyte);
   root.write("/sys/fs/cgroup/memory/memory.limit_in_bytes", "1073741824\n");
-  BOOST_TEST(root.usable() == gibibyte);
+  BOOST_TEST(usable_memory(root.path()) == gibibyte);
 }
 
 BOOST_AUTO_TEST_CASE(strange_groups_are_passed_over) {
-  const Root root;
+  const Machine root;
   for (const auto* content : {"", "\n", ":", "1:memory", "1:memory:", "x:y:z:w\n", "0::no/slash\n",
                               "0::///\n", "4:memory:/../..\n"}) {
     root.write("/proc/self/cgroup", content);
-    BOOST_TEST(root.usable() == 8 * gibibyte, "'" << content << "'");
+    BOOST_TEST(usable_memory(root.path()) == 8 * gibibyte, "'" << content << "'");
   }
 }
 

@@ -21,14 +21,14 @@ BOOST_AUTO_TEST_CASE(wrong_options_are_refused_with_what_is_known) {
   BOOST_REQUIRE(!result);
   BOOST_TEST((result.error().kind() == ErrorKind::not_supported));
   BOOST_TEST(std::string(result.error().what()).find("known are cpu") != std::string::npos);
-  options = {};
-  options.threads = 0;
-  rejects(ErrorKind::type_error, runtime.create_context(options));
-  options = {};
-  options.lanes = 0;
-  rejects(ErrorKind::type_error, runtime.create_context(options));
+  for (auto ContextOptions::*const number :
+       {&ContextOptions::cores, &ContextOptions::threads, &ContextOptions::lanes})
+    for (const int wrong : {-1, 100'000}) {
+      options = {};
+      options.*number = wrong;
+      rejects(ErrorKind::type_error, runtime.create_context(options));
+    }
   // More threads than a machine has numbers for.
-  rejects(ErrorKind::type_error, runtime.create_context({.threads = 100'000}));
   rejects(ErrorKind::type_error, runtime.create_context({.threads = 1000, .lanes = 200}));
   throws(ErrorKind::type_error, [] { const Runtime many({.scheduler_threads = 100'000}); });
 }

@@ -1,4 +1,5 @@
 // Threads that share the work of a dispatch change its duration, and nothing else.
+#include <algorithm>
 #include <cstring>
 
 #include "kernels/team.hpp"
@@ -15,8 +16,8 @@ constexpr std::uint32_t size = 192;
 
 /// Products and sums of every element with every other: what is added in another order differs.
 struct Mixing {
-  explicit Mixing(int threads, int lanes)
-      : embedder({.threads = threads, .lanes = lanes}), graph(build(embedder.context)) {}
+  explicit Mixing(const ContextOptions& options)
+      : embedder(options), graph(build(embedder.context)) {}
 
   static Graph build(Context& context) {
     GraphBuilder builder(context);
@@ -65,19 +66,37 @@ struct Mixing {
 BOOST_AUTO_TEST_SUITE(threads)
 
 BOOST_AUTO_TEST_CASE(results_are_the_same_bits_for_any_number_of_threads_and_lanes) {
-  const auto expected = Mixing(1, 1).results();
-  for (const int threads : {1, 2, 3, 4})
+  const auto expected = Mixing({.threads = 1, .lanes = 1}).results();
+  for (const int threads : {0, 1, 2, 3, 4})
     for (const int lanes : {1, 2, 4}) {
-      Mixing mixing(threads, lanes);
+      Mixing mixing({.cores = 3, .threads = threads, .lanes = lanes});
       for (int run = 0; run < 5; ++run)
         BOOST_TEST((mixing.results() == expected),
                    threads << " threads, " << lanes << " lanes, run " << run);
     }
 }
 
+BOOST_AUTO_TEST_CASE(a_context_has_a_lane_for_each_core_and_they_help_each_other) {
+  const auto lanes = [](const ContextOptions& options) {
+    Runtime runtime;
+    auto context = runtime.create_context(options).get();
+    GraphBuilder builder(context);
+    const auto x = builder.input("x", {DataType::float32, {4}});
+    return builder.build({{"y", builder.add(x, x)}}).get().memory().lanes;
+  };
+  BOOST_TEST(lanes({}) == static_cast<std::size_t>(std::min(usable_cores(), 16)));
+  BOOST_TEST(lanes({.cores = 1}) == 1U);
+  BOOST_TEST(lanes({.cores = 3}) == 3U);
+  BOOST_TEST(lanes({.cores = 20}) == 16U);
+  BOOST_TEST(lanes({.cores = 5, .threads = 2}) == 2U);
+  BOOST_TEST(lanes({.cores = 2, .threads = 3}) == 1U);
+  BOOST_TEST(lanes({.cores = 2, .lanes = 5}) == 5U);
+}
+
 BOOST_AUTO_TEST_CASE(a_lane_has_a_team_which_shares_its_dispatches) {
-  for (const int threads : {1, 3}) {
-    Rig rig({.threads = threads});
+  // Of one thread, of three, and of three cores that the lanes share.
+  for (const int threads : {1, 3, 0}) {
+    Rig rig({.cores = 3, .threads = threads, .lanes = threads == 0 ? 2 : 1});
     const auto graph = Mixing::build(rig.context);
     const auto tensor = [&] {
       TensorDescriptor descriptor;
@@ -90,7 +109,7 @@ BOOST_AUTO_TEST_CASE(a_lane_has_a_team_which_shares_its_dispatches) {
     rig.context.dispatch(graph, {{"x", x}}, {{"y", y}});
     rig.context.read_tensor(y).get();
     const auto team = rig.faults->last_team();
-    BOOST_REQUIRE((team != nullptr) == (threads > 1));
+    BOOST_REQUIRE((team != nullptr) == (threads != 1));
     if (threads == 1) continue;
     BOOST_TEST(team->size() == 3U);
     BOOST_TEST(team->steps() > 1U);
@@ -101,7 +120,7 @@ BOOST_AUTO_TEST_CASE(a_lane_has_a_team_which_shares_its_dispatches) {
 BOOST_AUTO_TEST_CASE(a_destroy_in_the_middle_of_a_step_ends_everything) {
   if (needs_the_processor("half a minute of products on the simulated GPU")) return;
   for (int round = 0; round < 30; ++round) {
-    Mixing mixing(3, 2);
+    Mixing mixing({.cores = 3, .threads = round % 2 == 0 ? 3 : 0, .lanes = 2});
     std::vector<Future<Buffer>> reads;
     const auto x = mixing.embedder.tensor(DataType::float32, {size, size});
     const auto y = mixing.embedder.tensor(DataType::float32, {size, size});

@@ -1,6 +1,6 @@
 # A copy of the engine's core with defects, in namespace planted_engine: searched.cpp's search has to find each.
 read_for_planting(::planted_engine::defect
-  actors/engine/job_slot.hpp actors/engine/job_queue.hpp actors/engine/caller.hpp)
+  actors/engine/job_slot.hpp actors/engine/job_queue.hpp actors/engine/caller.hpp kernels/team_core.hpp)
 
 plant("no worker is woken for a ready job")
 plant("a job is deferred though nobody polls")
@@ -21,12 +21,23 @@ plant("a caller does not hand over what it must not run" [[BUG ? void() : LINE]]
 plant("a caller runs what may be long" [[if (!BUG && entry.slot->next_duration() == msg::DurationClass::unknown)]])
 plant("a caller that leaves for good leaves its jobs deferred")
 
+# -- threads that share steps
+plant("a lane does not wait for the parts that helpers have in hand")
+plant("a lane calls nobody")
+plant("a part is taken without a look at who else takes it"
+  [[if (BUG) { lane.untaken.store(now & ~part); return static_cast<std::size_t>(std::countr_zero(part)); }
+    LINE]])
+plant("the end of a part wakes nobody")
+plant("a helper takes parts though all cores are busy")
+plant("a helper does not look for the end before it sleeps" [[const bool ended = !BUG && ended_.load();]])
+plant("a helper does not look for work before it sleeps" [[const bool work = !BUG && has_work(helper);]])
+
 check_planting()
 set(planted_in_engine ${CMAKE_CURRENT_BINARY_DIR}/engine)
 foreach(file ${planted_files})
   string(REPLACE "actors/engine/" "planted_engine/" copy "#include \"planted_engine/names.hpp\"\n${copy_of_${file}}")
-  string(REPLACE "namespace polychron::engine" "namespace polychron::planted_engine" copy "${copy}")
-  string(REPLACE "actors/engine/" "planted_engine/" file ${file})
+  string(REGEX REPLACE "namespace polychron::(engine|kernels)" "namespace polychron::planted_engine" copy "${copy}")
+  string(REGEX REPLACE "actors/engine/|kernels/" "planted_engine/" file ${file})
   file(CONFIGURE OUTPUT ${planted_in_engine}/${file} CONTENT "${copy}" @ONLY)
 endforeach()
 file(CONFIGURE OUTPUT ${planted_in_engine}/planted_engine/names.hpp CONTENT "#pragma once

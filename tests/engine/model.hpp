@@ -79,6 +79,47 @@ struct Model {
     bool value_;
   };
 
+  template <class T>
+  class Atomic {
+   public:
+    explicit Atomic(T value) : value_(value) {}
+    T load() const {
+      Explorer::here().point();
+      return value_;
+    }
+    void store(T value) { exchange(value); }
+    T exchange(T value) {
+      Explorer::here().point();
+      return std::exchange(value_, value);
+    }
+    T fetch_add(T by) { return exchange_by(by); }
+    T fetch_sub(T by) { return exchange_by(-by); }
+    bool compare_exchange_weak(T& expected, T value) {
+      Explorer::here().point();
+      if (value_ != expected) {
+        expected = value_;
+        return false;
+      }
+      value_ = value;
+      return true;
+    }
+    void wait(T value) const {
+      Explorer::here().point();
+      while (value_ == value) Explorer::here().block(this);
+    }
+    void notify_one() {
+      Explorer::here().point();
+      Explorer::here().wake_one(this);
+    }
+
+   private:
+    T exchange_by(T by) {
+      Explorer::here().point();
+      return std::exchange(value_, value_ + by);
+    }
+    T value_;
+  };
+
   /// A caller spins once.
   class Spin {
    public:

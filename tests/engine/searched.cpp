@@ -7,9 +7,12 @@
 #include <string>
 
 #include "actors/engine/caller.hpp"
+#include "kernels/team_core.hpp"
 #include "planted_engine/caller.hpp"
 #include "planted_engine/names.hpp"
+#include "planted_engine/team_core.hpp"
 #include "tests/engine/scenarios.hpp"
+#include "tests/engine/team_scenarios.hpp"
 
 using namespace testing::exploring;
 
@@ -22,6 +25,8 @@ struct RealEngine {
   using Slot = polychron::engine::JobSlot<P>;
   template <class P>
   using Caller = polychron::engine::Caller<P>;
+  template <class P>
+  using Steps = polychron::kernels::SharedSteps<P>;
   static constexpr auto interval = polychron::engine::poll_interval;
 };
 
@@ -32,15 +37,25 @@ struct PlantedEngine {
   using Slot = polychron::planted_engine::JobSlot<P>;
   template <class P>
   using Caller = polychron::planted_engine::Caller<P>;
+  template <class P>
+  using Steps = polychron::planted_engine::SharedSteps<P>;
   static constexpr auto interval = polychron::planted_engine::poll_interval;
 };
+
+/// Of the jobs, and of the threads that share steps.
+template <class Engine>
+std::vector<Scenario> all_scenarios() {
+  auto scenarios = Scenarios<Engine>::all();
+  for (auto& scenario : TeamScenarios<Engine>::all()) scenarios.push_back(std::move(scenario));
+  return scenarios;
+}
 
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(searched)
 
 BOOST_AUTO_TEST_CASE(every_schedule_of_small_programs_is_good) {
-  for (const auto& scenario : Scenarios<RealEngine>::all()) {
+  for (const auto& scenario : all_scenarios<RealEngine>()) {
     const auto begun = std::chrono::steady_clock::now();
     const auto found = Explorer().search(scenario.bound, scenario.program);
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begun;
@@ -62,7 +77,7 @@ BOOST_AUTO_TEST_CASE(each_planted_defect_is_found) {
     std::string finder;
     std::uint64_t runs = 0;
     for (int bound = 0; finder.empty() && bound < 3; ++bound)
-      for (const auto& scenario : Scenarios<PlantedEngine>::all()) {
+      for (const auto& scenario : all_scenarios<PlantedEngine>()) {
         if (bound > scenario.bound || !finder.empty()) continue;
         const auto found = Explorer().search(bound, scenario.program);
         runs += found.runs;

@@ -126,6 +126,7 @@ BOOST_AUTO_TEST_CASE(of_runtimes) {
   static_cast<void>(devices());
   each_allocation_fails("devices", [] { return devices(); });
   each_allocation_fails("default_memory_limit", [] { return default_memory_limit(); });
+  each_allocation_fails("usable_cores", [] { return usable_cores(); });
   each_allocation_fails("ContextOptions", [] { return ContextOptions().lanes; });
   caf::actor_system_config config;
   caf::actor_system system{config};

@@ -96,7 +96,7 @@ void Worker::open() {
 void Worker::create_context() {
   ContextOptions options;
   options.lanes = 1 + static_cast<int>(below(3));
-  options.threads = 1 + static_cast<int>(below(2));
+  options.threads = static_cast<int>(below(3));  // 0: what others leave
   options.max_in_flight = once_in(2) ? 16 : 64;
   options.admission = once_in(2) ? AdmissionPolicy::block : AdmissionPolicy::fail;
   if (once_in(4)) options.memory_limit = 1024;

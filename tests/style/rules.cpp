@@ -31,6 +31,7 @@ const std::map<std::string, std::set<std::string>> system_headers{
     {"base/fork.cpp", {"pthread.h"}},
     {"base/kept_once.cpp", {"pthread.h"}},
     {"base/new_file.cpp", {"fcntl.h", "unistd.h"}},
+    {"base/usable_cores.cpp", {"sched.h"}},
     {"examples/asio/asio.cpp", {"boost"}},
     {"apps/ocr/main.cpp", {"CLI", "apps/tool"}},
     {"apps/ocr/output.cpp", {"apps/tool"}},
@@ -49,7 +50,7 @@ const std::vector<std::string> places_of_locks{
     "messages/shared/",
     "observe/recording/",            // written by every thread, each in its own block
     "include/polychron/future.hpp",  // what callers wait on
-    "kernels/team.",                 // threads that share a lane's work
+    "kernels/team.",                 // threads that share lanes' work
     "kernels/gpu/storage.",          // a tensor that several lanes read
     "base/before_exit.cpp",          // work that the end of the process waits for
     "base/cancellation",             // the state behind Cancellation

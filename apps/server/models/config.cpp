@@ -106,7 +106,7 @@ constexpr ModelOption row(std::string_view name, std::uint64_t least, std::uint6
 using C = ModelConfig;
 constexpr ModelOption table[] = {
     row<&C::lanes>("lanes", 1, 256, "runs side by side"),
-    row<&C::threads>("threads", 1, 1024, "threads of each lane"),
+    row<&C::threads>("threads", 0, 1024, "threads of each lane; 0: the cores that others leave"),
     row<&C::in_flight>("in_flight", 1, 1 << 20,
                        "requests that may always wait or run; beyond it only short waits"),
     row<&C::memory_limit>("memory_limit", 1, std::uint64_t{1} << 50, "bytes of tensors and plans",

@@ -29,7 +29,7 @@ struct ModelConfig {
   std::map<std::string, std::uint64_t> parameters;
   std::string label;             ///< in errors and recordings; empty: the model's name
   int lanes = 1;                 ///< runs side by side
-  int threads = 1;               ///< of each lane
+  int threads = 0;               ///< of each lane; 0: those that other lanes leave
   std::uint64_t in_flight = 64;  ///< requests that wait or run; beyond it 429
   std::uint64_t memory_limit = std::uint64_t{4} << 30;
   std::size_t shapes = 16;      ///< graphs of different shapes that are kept

@@ -50,7 +50,7 @@ BOOST_AUTO_TEST_CASE(mistakes_name_the_option) {
   BOOST_TEST(error_of({"m", "--http"}) == "--http: an argument is missing");
   BOOST_TEST(error_of({"m", "--http", "65536"}) ==
              "--http '65536': expected a whole number up to 65535");
-  for (const std::string name : {"--lanes", "--threads", "--in-flight", "--shapes"})
+  for (const std::string name : {"--lanes", "--in-flight", "--shapes"})
     BOOST_TEST(
         error_of({"m", name, "0"}).starts_with(name + " '0': expected a whole number from 1"));
   BOOST_TEST(error_of({"m", "--http", "-1"}) == "--http '-1': expected a whole number up to 65535");

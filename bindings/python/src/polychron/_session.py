@@ -37,8 +37,8 @@ class Session(Closing):
         bindings: Mapping[str, int | Sequence[int]] | None = None,
         label: str = "",
         most_shapes: int = 16,
-        threads: int = 1,
-        lanes: int = 1,
+        threads: int = 0,
+        lanes: int = 0,
     ) -> None:
         """Loads the model, and builds its graph if its shapes are fixed.
 
