@@ -25,7 +25,7 @@ namespace {
 
 constexpr std::chrono::milliseconds between_looks{500};
 
-FileState state_of(const struct stat& status) {
+FileState state_in(const struct stat& status) {
   return {static_cast<std::uint64_t>(status.st_size), status.st_mtim.tv_sec,
           status.st_mtim.tv_nsec};
 }
@@ -146,7 +146,7 @@ namespace {
 std::optional<FileState> state_of(const std::filesystem::path& path) {
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) return std::nullopt;
-  return state_of(status);
+  return state_in(status);
 }
 
 std::shared_ptr<const MappedFile> MappedFile::map(const std::filesystem::path& path,
@@ -159,7 +159,7 @@ std::shared_ptr<const MappedFile> MappedFile::map(const std::filesystem::path& p
   if (!MappedFiles::all().add(*file)) return nullptr;
   // From here on it does not change.
   struct stat status {};
-  if (::fstat(file->descriptor_, &status) != 0 || state_of(status) != expected) return nullptr;
+  if (::fstat(file->descriptor_, &status) != 0 || state_in(status) != expected) return nullptr;
   const auto size = static_cast<std::size_t>(expected.size);
   file->data_ = mapped(size, PROT_READ, MAP_PRIVATE, file->descriptor_);
   file->size_ = size;
