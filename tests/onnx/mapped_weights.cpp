@@ -236,7 +236,7 @@ BOOST_AUTO_TEST_CASE(a_file_of_another_user_is_read) {
   }
   const Loaded loaded;
   for (const auto& name : {"", "model", "model/m.onnx", "model/w.bin"})
-    fs::permissions(loaded.root / name, fs::perms::others_all, fs::perm_options::add);
+    fs::permissions(loaded.root / name, fs::perms::all);
   const auto failed = Forked::run([&](Forked& child) {
     child.expect("another user", [] { return setuid(65534) == 0; });
     const Session session(loaded.model());
