@@ -191,10 +191,10 @@ bool MappedFile::copied_for_writers() noexcept {
     if (got <= 0) return false;  // the writer waits on, as long as the system lets it
     at += static_cast<std::size_t>(got);
   }
-  ::mprotect(room_, size_, PROT_READ);
   // Readers meanwhile find one or the other, or wait in the system for the new one.
   if (::mremap(room_, size_, size_, MREMAP_MAYMOVE | MREMAP_FIXED, data_) == MAP_FAILED)
     return false;
+  ::mprotect(data_, size_, PROT_READ);
   room_ = nullptr;
   give_back_lease();
   return true;
