@@ -14,13 +14,16 @@
 
 namespace polychron::onnx::detail {
 
-/// A literal that may still be in a file next to the model. The first use reads it, and keeps it.
-/// Copies share it. Thread-safe.
+/// A literal that may still be in a file next to the model. Copies share it. Thread-safe.
 class Constant {
  public:
   Constant(Literal literal) : size_(literal.bytes.size()), literal_(std::move(literal)) {}
-  /// `read` returns a literal of `size` bytes. If it throws, the next use calls it again.
-  Constant(std::size_t size, std::function<Literal()> read)
+  struct Read {
+    Literal literal;
+    bool keep = false;  ///< later uses share it: it is a copy
+  };
+  /// `read` returns a literal of `size` bytes. Each use calls it until there is one to keep.
+  Constant(std::size_t size, std::function<Read()> read)
       : size_(size), later_(std::make_shared<Later>(std::move(read))) {}
 
   /// The size of the literal in bytes.
@@ -31,15 +34,17 @@ class Constant {
  private:
   class Later {
    public:
-    explicit Later(std::function<Literal()> read) : read_(std::move(read)) {}
+    explicit Later(std::function<Read()> read) : read_(std::move(read)) {}
     Literal get() {
       const std::lock_guard lock(mutex_);
-      if (!known_) known_ = read_();
-      return *known_;
+      if (known_) return *known_;
+      auto [literal, keep] = read_();
+      if (keep) known_ = literal;
+      return literal;
     }
 
    private:
-    const std::function<Literal()> read_;
+    const std::function<Read()> read_;
     std::mutex mutex_;
     std::optional<Literal> known_;
   };

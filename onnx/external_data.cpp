@@ -1,5 +1,6 @@
 #include "onnx/external_data.hpp"
 
+#include <cerrno>
 #include <fstream>
 #include <system_error>
 
@@ -11,12 +12,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-[[noreturn]] void refuse_file(const std::string& location, const std::string& why) {
-  malformed("external data file " + quote(location) + ": " + why);
-}
+std::string name_of(const std::string& location) { return "external data file " + quote(location); }
 
-std::string range_text(std::uint64_t offset, std::uint64_t length) {
-  return std::to_string(length) + " bytes at " + std::to_string(offset);
+[[noreturn]] void refuse_file(const std::string& location, const std::string& why) {
+  malformed(name_of(location) + ": " + why);
 }
 
 /// The resolved path of `location`. Throws if it is not in or below `directory`.
@@ -52,49 +51,36 @@ std::shared_ptr<const Buffer> ExternalData::take(const proto::TensorProto& tenso
   return found ? std::make_shared<const Buffer>(std::move(found.mapped())) : nullptr;
 }
 
-std::shared_ptr<const Buffer> ExternalRange::bytes() const {
-  const std::lock_guard lock(mutex_);
-  if (auto known = bytes_.lock()) return known;
-  std::error_code error;
-  const bool changed = fs::file_size(file_->path, error) != file_->size || error ||
-                       fs::last_write_time(file_->path, error) != file_->time || error;
-  if (changed) refuse_file(file_->location, "it has changed since the model was loaded");
-  auto bytes = Buffer::uninitialized(static_cast<std::size_t>(length_));
-  std::ifstream stream(file_->path, std::ios::binary);
-  stream.seekg(static_cast<std::streamoff>(offset_));
-  if (length_ != 0)
-    stream.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(length_));
-  if (!stream) refuse_file(file_->location, range_text(offset_, length_) + " cannot be read");
-  auto known = std::make_shared<const Buffer>(std::move(bytes));
-  bytes_ = known;
-  return known;
+std::shared_ptr<const FileRange> ExternalData::found(const proto::TensorProto& tensor) const {
+  const auto found = found_.find(&tensor);
+  return found == found_.end() ? nullptr : found->second;
 }
 
 ExternalData::File& ExternalData::open(const std::string& location) {
   const auto found = files_.find(location);
   if (found != files_.end()) return found->second;
-  DataFile file{location, resolve(directory_, location), 0, {}};
-  std::error_code error;
-  file.size = fs::file_size(file.path, error);
-  if (!error) file.time = fs::last_write_time(file.path, error);
-  if (error) refuse_file(location, error.message());
-  if (!std::ifstream(file.path, std::ios::binary)) refuse_file(location, "it cannot be read");
-  return files_.emplace(location, File{std::make_shared<const DataFile>(std::move(file)), 0, {}})
+  const auto path = resolve(directory_, location);
+  const auto state = state_of(path);
+  if (!state) refuse_file(location, std::generic_category().message(errno));
+  if (!std::ifstream(path, std::ios::binary)) refuse_file(location, "it cannot be read");
+  return files_
+      .emplace(location,
+               File{std::make_shared<const DataFile>(name_of(location), path, *state), 0, {}})
       .first->second;
 }
 
-std::shared_ptr<const ExternalRange> ExternalData::range(const std::string& location,
-                                                         std::uint64_t offset,
-                                                         std::uint64_t length) {
+std::shared_ptr<const FileRange> ExternalData::range(const std::string& location,
+                                                     std::uint64_t offset, std::uint64_t length,
+                                                     std::size_t alignment) {
   auto& [file, taken, ranges] = open(location);
-  if (offset > file->size || length > file->size - offset)
-    refuse_file(location,
-                range_text(offset, length) + " are asked of its " + std::to_string(file->size));
+  if (offset > file->size() || length > file->size() - offset)
+    refuse_file(location, std::to_string(length) + " bytes at " + std::to_string(offset) +
+                              " are asked of its " + std::to_string(file->size()));
   auto& known = ranges[{offset, length}];
   if (known) return known;
-  if (length > file->size - taken) refuse_file(location, "initializers overlap in it");
+  if (length > file->size() - taken) refuse_file(location, "initializers overlap in it");
   taken += length;
-  known = std::make_shared<const ExternalRange>(file, offset, length);
+  known = std::make_shared<const FileRange>(file, offset, length, alignment);
   return known;
 }
 

@@ -66,7 +66,7 @@ bool own_domain(const std::string& domain) noexcept {
 
 Model ModelState::make(ParsedModel model, const std::filesystem::path& directory) {
   const std::shared_ptr<ModelState> state(new ModelState(std::move(model.message)));
-  ExternalData external(directory, std::move(model.data));
+  ExternalData external(directory, std::move(model.data), std::move(model.ranges));
   if (!state->message_->has_graph()) malformed("not an ONNX model: it has no graph");
   state->check_opset();
   state->take_bodies(*state->message_->mutable_graph(), external);

@@ -10,6 +10,8 @@
 #include <string>
 #include <utility>
 
+#include "onnx/element_type.hpp"
+
 namespace polychron::onnx::detail {
 
 namespace {
@@ -54,7 +56,8 @@ void put_within(std::initializer_list<std::uint32_t> tags, std::string& bytes) {
 
 class Reader {
  public:
-  Reader(io::CodedInputStream& in, ParsedModel& model) : in_(in), model_(model) {}
+  Reader(io::CodedInputStream& in, ParsedModel& model, const std::shared_ptr<const DataFile>& file)
+      : in_(in), model_(model), file_(file) {}
 
   bool read() {
     return each_field([&](std::uint32_t tag) {
@@ -84,11 +87,12 @@ class Reader {
   bool read_initializer() {
     std::string rest(room, '\0');
     Buffer data;
+    std::shared_ptr<const FileRange> range;
     bool has_data = false;
     const bool whole = each_field([&](std::uint32_t tag) {
       if (tag != data_tag) return copy(tag, rest);
       has_data = true;  // the last one counts if a field is repeated
-      return take(data);
+      return take(rest, data, range);
     });
     if (has_data) {  // the field exists, but is empty
       append_varint(data_tag, rest);
@@ -96,8 +100,11 @@ class Reader {
     }
     put_within({initializer_tag, graph_tag}, rest);
     if (!whole || !model_.message->MergeFromString(rest)) return false;
-    if (has_data)
-      model_.data.emplace(&*model_.message->graph().initializer().rbegin(), std::move(data));
+    const auto& tensor = *model_.message->graph().initializer().rbegin();
+    if (range != nullptr)
+      model_.ranges.emplace(&tensor, std::move(range));
+    else if (has_data)
+      model_.data.emplace(&tensor, std::move(data));
     return true;
   }
 
@@ -137,9 +144,32 @@ class Reader {
            length <= std::min(in_.BytesUntilLimit(), most);
   }
 
-  bool take(Buffer& data) {
+  /// The alignment of the tensor's elements; 0 if the fields so far do not tell it. Only the data
+  /// of a usual tensor is long.
+  static std::size_t alignment_in(const std::string& fields) {
+    constexpr std::size_t most = 1U << 12;
+    proto::TensorProto tensor;
+    if (fields.size() > room + most ||
+        !tensor.ParsePartialFromArray(fields.data() + room, static_cast<int>(fields.size() - room)))
+      return 0;
+    const auto type = static_cast<ElementType>(tensor.data_type());
+    return is_packed(type) ? 1 : element_size(type);
+  }
+
+  /// Reads raw data, or finds it in the mapped file. The other result is empty then.
+  bool take(const std::string& fields, Buffer& data, std::shared_ptr<const FileRange>& range) {
     int length = 0;
     if (!read_length(length)) return false;
+    range = nullptr;
+    const auto at = static_cast<std::uint64_t>(in_.CurrentPosition());
+    const auto bytes = static_cast<std::uint64_t>(length);
+    const auto alignment =
+        file_ != nullptr && bytes >= FileRange::least_in_place ? alignment_in(fields) : 0;
+    if (alignment != 0 && at % alignment == 0) {
+      data = Buffer();
+      range = std::make_shared<const FileRange>(file_, at, bytes, alignment);
+      return in_.Skip(length);
+    }
     data = Buffer::uninitialized(static_cast<std::size_t>(length));
     return length == 0 || in_.ReadRaw(data.data(), length);
   }
@@ -189,15 +219,17 @@ class Reader {
 
   io::CodedInputStream& in_;
   ParsedModel& model_;
+  const std::shared_ptr<const DataFile>& file_;
   std::string field_;
 };
 
 }  // namespace
 
-bool read_model(io::ZeroCopyInputStream& stream, int size, ParsedModel& model) {
+bool read_model(io::ZeroCopyInputStream& stream, int size, ParsedModel& model,
+                const std::shared_ptr<const DataFile>& file) {
   io::CodedInputStream in(&stream);
   in.PushLimit(size);
-  return Reader(in, model).read();
+  return Reader(in, model, file).read();
 }
 
 }  // namespace polychron::onnx::detail

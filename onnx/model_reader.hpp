@@ -3,6 +3,8 @@
 
 #include <google/protobuf/io/zero_copy_stream.h>
 
+#include <memory>
+
 #include "onnx/parse.hpp"
 
 namespace polychron::onnx::detail {
@@ -12,6 +14,10 @@ namespace polychron::onnx::detail {
 /// data there; this reader reads it once, to its final place. Accepts the same bytes as protobuf,
 /// with the same meaning. Besides the model, memory holds a copy of the largest field. False if the
 /// bytes are not a model, or end early. Throws Error (out_of_memory), std::bad_alloc.
-bool read_model(google::protobuf::io::ZeroCopyInputStream& stream, int size, ParsedModel& model);
+///
+/// `file` is the mapped file that the stream reads, or null. Then large raw data stays there if its
+/// elements are aligned.
+bool read_model(google::protobuf::io::ZeroCopyInputStream& stream, int size, ParsedModel& model,
+                const std::shared_ptr<const DataFile>& file = nullptr);
 
 }  // namespace polychron::onnx::detail

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <fstream>
 #include <limits>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -42,10 +43,27 @@ std::unique_ptr<proto::TensorProto> parse_tensor(io::ZeroCopyInputStream& stream
   return message;
 }
 
-ParsedModel parse_model(io::ZeroCopyInputStream& stream, int size) {
+ParsedModel parse_model(io::ZeroCopyInputStream& stream, int size,
+                        const std::shared_ptr<const DataFile>& file = nullptr) {
   const google::protobuf::LogSilencer silence;
   ParsedModel model{std::make_unique<proto::ModelProto>(), {}};
-  if (!read_model(stream, size, model)) damaged("model");
+  if (!read_model(stream, size, model, file)) damaged("model");
+  return model;
+}
+
+/// Empty if the file cannot be mapped.
+std::optional<ParsedModel> parse_mapped(const std::filesystem::path& path) {
+  std::error_code error;
+  const auto whole = std::filesystem::absolute(path, error);  // a forked child may map it later
+  const auto state = state_of(whole);
+  if (error || !state || state->size > largest_model) return std::nullopt;
+  const auto file = std::make_shared<const DataFile>("file " + quote(path.string()), whole, *state);
+  const auto mapping = file->mapping();
+  if (mapping == nullptr || !mapping->populate(mapping->bytes())) return std::nullopt;
+  const auto bytes = mapping->bytes();
+  io::ArrayInputStream stream(bytes.data(), static_cast<int>(bytes.size()));
+  auto model = parse_model(stream, static_cast<int>(bytes.size()), file);
+  mapping->release(bytes);
   return model;
 }
 
@@ -75,7 +93,10 @@ std::string reason_not_a_file(const std::filesystem::path& path) {
   return std::filesystem::is_regular_file(status) ? "" : "it is not a regular file";
 }
 
-ParsedModel parse_file(const std::filesystem::path& path) { return parse_from(path, parse_model); }
+ParsedModel parse_file(const std::filesystem::path& path) {
+  if (auto mapped = parse_mapped(path)) return std::move(*mapped);
+  return parse_from(path, [](auto& stream, int size) { return parse_model(stream, size); });
+}
 
 std::unique_ptr<proto::TensorProto> parse_tensor_file(const std::filesystem::path& path) {
   return parse_from(path, parse_tensor);

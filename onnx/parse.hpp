@@ -8,6 +8,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "onnx/file_range.hpp"
 #include "onnx/proto.hpp"
 #include "polychron/buffer.hpp"
 
@@ -16,10 +17,14 @@ namespace polychron::onnx::detail {
 /// Raw data of tensors, kept apart from their messages.
 using RawData = std::unordered_map<const proto::TensorProto*, Buffer>;
 
+/// Where a mapped model's file has raw data of tensors.
+using RawRanges = std::unordered_map<const proto::TensorProto*, std::shared_ptr<const FileRange>>;
+
 /// A model, and the raw data of its main graph's initializers.
 struct ParsedModel {
   std::unique_ptr<proto::ModelProto> message;
   RawData data;
+  RawRanges ranges{};
 };
 
 /// Parses a model, or a tensor. Throws Error (bad_data). Memory stays within a small multiple of

@@ -122,9 +122,9 @@ std::uint64_t number(const proto::StringStringEntryProto& entry) {
   return value;
 }
 
-std::shared_ptr<const ExternalRange> external_range(const proto::TensorProto& tensor,
-                                                    std::size_t size, const Shape& shape,
-                                                    ExternalData& external) {
+std::shared_ptr<const FileRange> external_range(const proto::TensorProto& tensor, ElementType type,
+                                                std::size_t size, const Shape& shape,
+                                                ExternalData& external) {
   std::string location;
   std::uint64_t offset = 0;
   std::uint64_t length = size;
@@ -134,7 +134,7 @@ std::shared_ptr<const ExternalRange> external_range(const proto::TensorProto& te
     if (entry.key() == "length") length = number(entry);
   }
   check_bytes(length, size, shape, "bytes of external data");
-  return external.range(location, offset, length);
+  return external.range(location, offset, length, is_packed(type) ? 1 : element_size(type));
 }
 
 /// Takes the stored `size` bytes, from the message or from the data parsed apart.
@@ -163,9 +163,16 @@ Constant take_tensor(proto::TensorProto& tensor, ExternalData& external) {
   const auto whole = [type](Literal literal) {
     return is_packed(type) ? unpacked(literal) : literal;
   };
+  auto range = external.found(tensor);
   if (tensor.data_location() == proto::TensorProto::EXTERNAL)
-    return Constant(size, [=, range = external_range(tensor, stored, shape, external)] {
-      return whole(adopt<Buffer>(type, shape, range->bytes()));
+    range = external_range(tensor, type, stored, shape, external);
+  else if (range != nullptr)
+    check_bytes(range->length(), stored, shape, "bytes");
+  if (range != nullptr)
+    return Constant(size, [=] {
+      auto [bytes, copied] = range->bytes();
+      return Constant::Read{whole(adopt<Buffer>(type, shape, std::move(bytes))),
+                            copied || is_packed(type)};
     });
   return whole(take_stored(tensor, type, shape, stored, external));
 }

@@ -88,7 +88,9 @@ class Model {
 };
 
 /// Reads and checks a model. External data must be in the file's folder or below. The first import
-/// that needs it reads it: until then these files must not change. Throws Error: bad_data (the file
+/// that needs it reads it: until then these files must not change. Large weights are used from a
+/// mapping of their file if the system lends it. They keep their values if others then write to the
+/// file, cut or replace it (docs/onnx.md, "Mapped weights"). Throws Error: bad_data (the file
 /// is missing, unreadable, truncated or malformed; the message says which), not_supported (no ONNX
 /// opset, or one outside 1 to 28), out_of_memory. Data types that WebNN does not have are refused
 /// later, by the import. Memory use is bounded by the size of the files.

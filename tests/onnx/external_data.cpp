@@ -1,10 +1,9 @@
 // Initializers in files beside the model, and the paths that must not be followed.
 #include <chrono>
-#include <cstdlib>
 #include <filesystem>
-#include <fstream>
 
 #include "tests/onnx/fixture.hpp"
+#include "tests/onnx/folder.hpp"
 
 using namespace onnx_tests;
 namespace fs = std::filesystem;
@@ -12,22 +11,6 @@ namespace fs = std::filesystem;
 BOOST_AUTO_TEST_SUITE(external_data)
 
 namespace {
-
-/// A fresh folder with the models in model/, removed at the end.
-struct Folder {
-  fs::path root;
-  Folder() {
-    auto pattern = (fs::temp_directory_path() / "polychron-onnx-XXXXXX").string();
-    BOOST_REQUIRE(mkdtemp(pattern.data()) != nullptr);
-    root = pattern;
-    fs::create_directories(root / "model" / "weights");
-  }
-  ~Folder() { fs::remove_all(root); }
-
-  void write(const fs::path& name, const std::string& bytes) const {
-    std::ofstream(root / name, std::ios::binary) << bytes;
-  }
-};
 
 using Entries = std::vector<std::pair<std::string, std::string>>;
 

@@ -40,6 +40,7 @@ const std::map<std::string, std::set<std::string>> system_headers{
     {"apps/ocr/picture_tiff.cpp", {"tiffio.h"}},
     {"apps/ocr/picture_webp.cpp", {"webp"}},
     {"kernels/direct/avx512.hpp", {"immintrin.h"}},
+    {"onnx/mapped_file.cpp", {"fcntl.h", "pthread.h", "signal.h", "sys", "unistd.h"}},
     {"observe/recording/recorder.cpp", {"errno.h", "pthread.h"}},
     {"apps/tool/platform.cpp", {"fcntl.h", "signal.h", "unistd.h", "sys"}}};
 
@@ -59,6 +60,7 @@ const std::vector<std::string> places_of_locks{
     "base/fork.cpp",                 // a number that a forked child raises
     "onnx/constant.hpp",             // a constant in a file, which its first user reads
     "onnx/external_data",            // the bytes of constants that share them
+    "onnx/mapped_file.cpp",          // the thread that looks after files, and their table
     "onnx/sessions_",                // a table of sessions that callers share
     "base/new_file.cpp",             // a number in the names of temporary files
     "runtime/dynamic_graph",         // what was compiled of a graph, for threads that dispatch it
