@@ -7,9 +7,12 @@
 namespace polychron::kernels::direct {
 
 /// The most rows whose sums stay in registers together.
-inline constexpr std::size_t most_integer_rows = 6;
+inline constexpr std::size_t most_integer_rows = 4;
 /// The most columns of a panel, with the widest vectors that Highway has.
 inline constexpr std::size_t most_integer_columns = 128;
+
+/// The pairs of a sum that a step of the loop adds. Zeros fill the last step.
+inline constexpr std::size_t pairs_at_once = 2;
 
 /// The product of some rows with a panel. Integers stand in pairs, because instructions multiply
 /// two pairs of 16 bits and add both products in 32 bits, where nothing saturates.

@@ -59,12 +59,15 @@ HWY_INLINE void multiply_rows(const IntegerTiles& tiles, std::size_t first) {
   for (std::size_t r = 0; r < Rows; ++r) {
     sums[r][0] = sums[r][1] = others[r][0] = others[r][1] = hn::Zero(d);
   }
-  for (std::size_t pair = 0; pair < count; ++pair, panel += 2 * vectors_of_panel * lanes) {
+  for (std::size_t pair = 0; pair < count; pair += pairs_at_once) {
     POLYCHRON_UNROLLED_LOOP
-    for (std::size_t r = 0; r < Rows; ++r) {
-      const std::int16_t* const x = rows + r * step + 2 * pair;
-      add_products(x, panel, sums[r][0], others[r][0]);
-      add_products(x, panel + 2 * lanes, sums[r][1], others[r][1]);
+    for (std::size_t i = 0; i < pairs_at_once; ++i, panel += 2 * vectors_of_panel * lanes) {
+      POLYCHRON_UNROLLED_LOOP
+      for (std::size_t r = 0; r < Rows; ++r) {
+        const std::int16_t* const x = rows + r * step + 2 * (pair + i);
+        add_products(x, panel, sums[r][0], others[r][0]);
+        add_products(x, panel + 2 * lanes, sums[r][1], others[r][1]);
+      }
     }
   }
   HWY_ALIGN std::int32_t results[most_integer_columns];
@@ -94,10 +97,6 @@ void multiply(const IntegerTiles& tiles) {
   for (; row + most_integer_rows <= tiles.count; row += most_integer_rows)
     multiply_rows<most_integer_rows>(tiles, row);
   switch (tiles.count - row) {
-    case 5:
-      return multiply_rows<5>(tiles, row);
-    case 4:
-      return multiply_rows<4>(tiles, row);
     case 3:
       return multiply_rows<3>(tiles, row);
     case 2:
@@ -158,7 +157,9 @@ std::int32_t integer_at(const std::byte* elements, std::size_t i, bool is_signed
 class IntegerProduct final : public Kernel {
  public:
   IntegerProduct(const IntegerOperands& operands, const Problem& problem)
-      : o_(operands), pairs_((o_.elements + 1) / 2), width_(HWY_DYNAMIC_DISPATCH(panel_columns)()) {
+      : o_(operands),
+        pairs_((o_.elements + 2 * pairs_at_once - 1) / (2 * pairs_at_once) * pairs_at_once),
+        width_(HWY_DYNAMIC_DISPATCH(panel_columns)()) {
     const std::size_t panels = (o_.columns + width_ - 1) / width_;
     pack(problem.inputs[1], panels);
     zeros_.assign(panels * width_, 0);
@@ -245,7 +246,7 @@ class IntegerProduct final : public Kernel {
     const std::byte* const zeros = arguments.inputs[2];
     const std::int32_t zero =
         zeros == nullptr ? 0 : integer_at(zeros, row % o_.row_zeros, o_.left_signed);
-    if (o_.elements % 2 != 0) to[o_.elements] = 0;
+    std::fill(to + o_.elements, to + 2 * pairs_, std::int16_t{0});
     const std::byte* const from = arguments.inputs[0] + row * o_.elements;
     return o_.left_signed ? HWY_DYNAMIC_DISPATCH(widen_signed)(from, o_.elements, zero, to)
                           : HWY_DYNAMIC_DISPATCH(widen_unsigned)(from, o_.elements, zero, to);
