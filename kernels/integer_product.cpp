@@ -39,7 +39,8 @@ bool take_post_ops(const Problem& problem, IntegerOperands& o) {
   const auto last = problem.post_ops.end();
   if (next != last && next->op == op("linear")) {
     const auto& a = std::get<LinearAttributes>(next->attributes);
-    if (a.beta != 0) return false;
+    // Adding +0 would change -0.
+    if (a.beta != 0 || !std::signbit(a.beta)) return false;
     o.factor = static_cast<float>(a.alpha);
     ++next;
   } else if (next != last && next->op == op("mul")) {
@@ -76,8 +77,7 @@ std::optional<IntegerOperands> integer_operands(const Problem& problem) {
       rows.back() > most_integer_elements)
     return std::nullopt;
   const auto right_zeros = right_zero.present ? *element_count(right_zero.descriptor.shape) : 1;
-  const auto left_zeros =
-      left_zero.present ? repeating_zeros(left_zero.descriptor.shape, rows) : 1;
+  const auto left_zeros = left_zero.present ? repeating_zeros(left_zero.descriptor.shape, rows) : 1;
   if (!left_zeros || (right_zeros != 1 && right_zeros != matrix[1])) return std::nullopt;
   IntegerOperands o{.rows = *element_count(rows) / rows.back(),
                     .elements = rows.back(),

@@ -119,7 +119,8 @@ class GraphCheck {
     expect(node.own_inputs == 4 && node.outputs.size() == 1,
            "a product of integers has two operands and their zero points");
     const Problem problem = problem_of(graph_, node);
-    expect(integer_operands(problem).has_value(), "a product of integers is one that our loops take");
+    expect(integer_operands(problem).has_value(),
+           "a product of integers is one that our loops take");
     Shape result = problem.inputs[0].descriptor.shape;
     result.back() = problem.inputs[1].descriptor.shape.back();
     expect(result == problem.outputs[0].descriptor.shape,

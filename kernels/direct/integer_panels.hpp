@@ -1,4 +1,5 @@
-// A constant matrix of 8-bit integers in panels of columns, and the rows that it is multiplied with.
+// A constant matrix of 8-bit integers in panels of columns, and the rows that it is multiplied
+// with.
 #pragma once
 
 #include <cstddef>

@@ -41,9 +41,9 @@ HWY_INLINE void add_products(const std::int16_t* pair, const std::int8_t* column
   const hn::Rebind<std::int8_t, decltype(pairs)> bytes;
   std::int32_t both = 0;
   std::memcpy(&both, pair, sizeof(both));
-  sums = hn::ReorderWidenMulAccumulate(d, hn::BitCast(pairs, hn::Set(d, both)),
-                                       hn::PromoteTo(pairs, hn::LoadU(bytes, columns)), sums,
-                                       others);
+  sums =
+      hn::ReorderWidenMulAccumulate(d, hn::BitCast(pairs, hn::Set(d, both)),
+                                    hn::PromoteTo(pairs, hn::LoadU(bytes, columns)), sums, others);
 #endif
 }
 
@@ -77,8 +77,8 @@ HWY_INLINE void multiply_rows(const IntegerTiles& tiles, std::size_t first) {
     POLYCHRON_UNROLLED_LOOP
     for (std::size_t v = 0; v < vectors_of_panel; ++v) {
       const auto zeros = hn::LoadU(d, tiles.zeros + v * lanes);
-      auto sum = hn::Sub(hn::RearrangeToOddPlusEven(sums[r][v], others[r][v]),
-                         hn::Mul(row_sum, zeros));
+      auto sum =
+          hn::Sub(hn::RearrangeToOddPlusEven(sums[r][v], others[r][v]), hn::Mul(row_sum, zeros));
       if (tiles.factors != nullptr) {
         const hn::RebindToFloat<Sums> real;
         const auto product =
@@ -166,8 +166,7 @@ class IntegerProduct final : public Kernel {
     const Slot& zero = problem.inputs[3];
     for (std::size_t i = 0; i < o_.columns; ++i) {
       const std::size_t at = o_.one_zero ? 0 : i;
-      const auto point =
-          zero.present ? integer_at(zero.constant->data(), at, o_.right_signed) : 0;
+      const auto point = zero.present ? integer_at(zero.constant->data(), at, o_.right_signed) : 0;
       zeros_[i] = point - offset();
     }
     divide(panels);
@@ -216,8 +215,8 @@ class IntegerProduct final : public Kernel {
     const auto steps = steps_of(matrix);
     for (std::size_t row = 0; row < o_.elements; ++row)
       for (std::size_t column = 0; column < o_.columns; ++column) {
-        const auto from =
-            static_cast<std::int64_t>(row) * steps[0] + static_cast<std::int64_t>(column) * steps[1];
+        const auto from = static_cast<std::int64_t>(row) * steps[0] +
+                          static_cast<std::int64_t>(column) * steps[1];
         const std::size_t pair = column / width_ * pairs_ + row / 2;
         to[(pair * width_ + column % width_) * 2 + row % 2] = static_cast<std::int8_t>(
             integer_at(matrix.constant->data(), static_cast<std::size_t>(from), o_.right_signed) -
@@ -267,8 +266,7 @@ class IntegerProduct final : public Kernel {
       tiles.factors = factors.data();
       tiles.summands = summands.data();
     }
-    tiles.results =
-        arguments.outputs[0] + (first_row * o_.columns + column) * sizeof(std::int32_t);
+    tiles.results = arguments.outputs[0] + (first_row * o_.columns + column) * sizeof(std::int32_t);
     tiles.step = o_.columns;
     tiles.columns = columns;
     HWY_DYNAMIC_DISPATCH(multiply)(tiles);

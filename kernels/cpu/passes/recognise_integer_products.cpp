@@ -49,8 +49,7 @@ class Recogniser {
     PlanNode* node = &last;
     for (bool ends = false; !ends;) {
       ends = node->op == op("cast");
-      PlanNode* const cast =
-          ends ? node : match_.only_made_by(node->inputs[1], op("cast"));
+      PlanNode* const cast = ends ? node : match_.only_made_by(node->inputs[1], op("cast"));
       if (cast == nullptr || type(cast->outputs[0]) != DataType::int32) return std::nullopt;
       PlanNode* const product = match_.only_made_by(cast->inputs[0], op("matmul"));
       if (product == nullptr) return std::nullopt;
