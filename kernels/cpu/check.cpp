@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/invariant.hpp"
+#include "kernels/integer_product.hpp"
 #include "ops/dimensions.hpp"
 #include "ops/infer.hpp"
 #include "ops/table.hpp"
@@ -80,6 +81,7 @@ class GraphCheck {
 
   void check_internal(const PlanNode& node) const {
     if (node.op == op_attention) return check_attention(node);
+    if (node.op == op_integer_product) return check_integer_product(node);
     expect(node.own_inputs == 1 && node.outputs.size() == 1, "a pass's operator has one operand");
     const PlanValue& in = graph_.values[node.inputs[0]];
     const PlanValue& out = graph_.values[node.outputs[0]];
@@ -111,6 +113,18 @@ class GraphCheck {
            "an attention's mask broadcasts to its scores");
     expect(product(scores, shape(2)) == problem.outputs[0].descriptor.shape,
            "an attention has its products' shape");
+  }
+
+  void check_integer_product(const PlanNode& node) const {
+    expect(node.own_inputs == 4 && node.outputs.size() == 1,
+           "a product of integers has two operands and their zero points");
+    const Problem problem = problem_of(graph_, node);
+    expect(integer_operands(problem).has_value(),
+           "a product of integers is one that our loops take");
+    Shape result = problem.inputs[0].descriptor.shape;
+    result.back() = problem.inputs[1].descriptor.shape.back();
+    expect(result == problem.outputs[0].descriptor.shape,
+           "a product of integers has its operands' shape");
   }
 
   void check_post_op(const PlanNode& node, const PostOp& post_op) const {

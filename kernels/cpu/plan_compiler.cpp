@@ -35,8 +35,13 @@ class PlanCompiler {
 
   std::shared_ptr<CpuPlan> compile() {
     check_graph(graph_, "the builder");
+    const bool own_loops = settings_.optimize && !settings_.reference_only;
+    if (own_loops) {
+      recognise_integer_products(graph_);
+      check_graph(graph_, "recognise_integer_products");
+    }
     if (settings_.optimize) optimize(graph_);
-    if (settings_.optimize && !settings_.reference_only) {
+    if (own_loops) {
       join_attention(graph_);
       check_graph(graph_, "join_attention");
     }

@@ -1,5 +1,5 @@
-// The rows of products with a constant matrix: of one row, and of several rows with AVX-512. With
-// AVX-512 there is attention, too.
+// The rows of products with a constant matrix: of one row, of 8-bit integers, and of several rows
+// with AVX-512. With AVX-512 there is attention, too.
 #include "kernels/direct/avx512.hpp"
 #include "kernels/direct/direct.hpp"
 #include "ops/table.hpp"
@@ -14,6 +14,7 @@ std::span<const Entry> matrix_entries() noexcept {
       {ops::op("matmul"), prepare_matrix_product, by_panels, refuse_matrix_product, true},
       {op_attention, prepare_attention, "attention", nullptr, true},
 #endif
+      {op_integer_product, prepare_integer_product, "pairs", nullptr, true},
   };
   return entries;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kernels/fusion.hpp"
+#include "kernels/integer_product.hpp"
 
 namespace polychron::kernels::onednn {
 
@@ -136,9 +137,25 @@ namespace polychron::kernels {
 
 using namespace onednn;
 
+namespace {
+
+bool ends_integers(Problem product, ops::OpId id, const Attributes& attributes,
+                   std::span<const Slot> operands) {
+  PostOp next{id, attributes};
+  for (const Slot& operand : operands) {
+    next.operands.push_back(static_cast<std::uint32_t>(product.inputs.size()));
+    product.inputs.push_back(operand);
+  }
+  product.post_ops.push_back(std::move(next));
+  return integer_operands(product).has_value();
+}
+
+}  // namespace
+
 bool can_follow(const Problem& problem, ops::OpId id, const Attributes& attributes,
                 std::span<const Slot> operands) {
   if (!is_float32(problem.outputs[0])) return false;
+  if (problem.op == op_integer_product) return ends_integers(problem, id, attributes, operands);
   if (!is(problem.op, ops::Family::convolution) && !is_product(problem.op) &&
       !binary_of(problem.op))
     return false;

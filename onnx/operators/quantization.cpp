@@ -1,7 +1,7 @@
 // Quantized tensors: QuantizeLinear and related operators, and products of integers.
 //
 // Products of 8-bit integers are calculated in float32, exactly, in parts (exact_sums.hpp) that are
-// added up in int32.
+// added up in int32. The compiler of graphs knows this pattern, and multiplies integers.
 #include <algorithm>
 #include <array>
 

@@ -83,7 +83,7 @@ void fold_constants(PlanGraph& graph) {
     const bool small = std::all_of(node.outputs.begin(), node.outputs.end(), [&](auto value) {
       return *byte_length(graph.values[value].descriptor) <= largest_folded;
     });
-    if (node.removed || !constant || !small) continue;
+    if (node.removed || is_internal(node.op) || !constant || !small) continue;
     std::uint64_t made = 0;
     for (const auto value : node.outputs) made += *byte_length(graph.values[value].descriptor);
     const auto steps = work_of(graph, node);

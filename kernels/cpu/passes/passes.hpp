@@ -18,6 +18,10 @@ namespace polychron::kernels {
 /// Runs all passes, each as often as it is useful.
 void optimize(PlanGraph& graph);
 
+/// Joins an exact product of 8-bit integers into one step. Comes before optimize(), which would
+/// make floats of its constants, and is no part of it, as only our own loops have such an operator.
+void recognise_integer_products(PlanGraph& graph);
+
 /// Computes nodes whose inputs are all constant.
 void fold_constants(PlanGraph& graph);
 

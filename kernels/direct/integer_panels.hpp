@@ -1,0 +1,34 @@
+// A constant matrix of 8-bit integers in panels of columns, and the rows that it is multiplied
+// with.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace polychron::kernels::direct {
+
+/// The most rows whose sums stay in registers together.
+inline constexpr std::size_t most_integer_rows = 4;
+/// The most columns of a panel, with the widest vectors that Highway has.
+inline constexpr std::size_t most_integer_columns = 128;
+
+/// The pairs of a sum that a step of the loop adds. Zeros fill the last step.
+inline constexpr std::size_t pairs_at_once = 2;
+
+/// The product of some rows with a panel. Integers stand in pairs, because instructions multiply
+/// two pairs of 16 bits and add both products in 32 bits, where nothing saturates.
+struct IntegerTiles {
+  const std::int16_t* rows = nullptr;      ///< `pairs` pairs each: elements minus their zero point
+  const std::int32_t* row_sums = nullptr;  ///< the sum of each row's numbers
+  std::size_t count = 0;                   ///< of rows
+  std::size_t pairs = 0;
+  const std::int8_t* panel = nullptr;   ///< for each pair of its rows, the pairs of all columns
+  const std::int32_t* zeros = nullptr;  ///< the columns' zero points
+  const float* factors = nullptr;       ///< of the columns; null for results in int32
+  const float* summands = nullptr;      ///< of the columns, added after the factor
+  std::byte* results = nullptr;         ///< of the first row, int32 or float32
+  std::size_t step = 0;                 ///< elements between rows of the results
+  std::size_t columns = 0;              ///< columns of the panel that exist
+};
+
+}  // namespace polychron::kernels::direct

@@ -1,0 +1,427 @@
+// Products of 8-bit integers: the pass that recognises them, and the loops that compute them.
+#include <algorithm>
+#include <array>
+#include <boost/test/unit_test.hpp>
+#include <cstring>
+#include <memory>
+
+#include "kernels/cpu/cpu_backend.hpp"
+#include "kernels/cpu/cut_kernel.hpp"
+#include "ops/table.hpp"
+#include "tests/kernels/fenced.hpp"
+#include "tests/kernels/graphs.hpp"
+#include "tests/kernels/random.hpp"
+
+namespace polychron {
+namespace {
+
+using kernels::Slot;
+using ops::op;
+using ops::ValueId;
+using tests::Fenced;
+using tests::GraphMaker;
+using tests::Random;
+using tests::Runner;
+
+constexpr std::array eight_bits{DataType::int8, DataType::uint8};
+
+bool is_signed(DataType type) { return type == DataType::int8; }
+
+enum class Fill : std::uint8_t { any, lowest, highest };
+
+std::vector<std::byte> bytes_of(std::size_t count, DataType type, Fill fill, Random& random) {
+  std::vector<std::byte> bytes(count);
+  const std::uint32_t least = is_signed(type) ? 128 : 0;
+  for (std::byte& x : bytes)
+    x = static_cast<std::byte>(fill == Fill::any      ? random.pick(0, 255)
+                               : fill == Fill::lowest ? least
+                                                      : (least + 255) % 256);
+  return bytes;
+}
+
+std::int64_t integer(std::byte bits, DataType type) {
+  const auto value = std::to_integer<std::uint8_t>(bits);
+  return is_signed(type) ? static_cast<std::int8_t>(value) : value;
+}
+
+// -- the loops ------------------------------------------------------------------------------------
+
+/// A problem, and the bytes of its operands.
+struct Product {
+  kernels::Problem problem;
+  std::vector<std::vector<std::byte>> inputs;
+
+  std::size_t rows, elements, columns;
+  DataType left, right;
+
+  Product(std::size_t m, std::size_t k, std::size_t n, DataType a, DataType b)
+      : rows(m), elements(k), columns(n), left(a), right(b) {
+    problem.op = kernels::op_integer_product;
+    problem.own_inputs = 4;
+    problem.inputs = {slot(left, m, k), slot(right, k, n), absent(), absent()};
+    problem.outputs = {slot(DataType::int32, m, n)};
+    inputs.resize(4);
+  }
+  static Slot slot(DataType type, std::size_t height, std::size_t width) {
+    Slot made;
+    made.descriptor = {type,
+                       {static_cast<std::uint32_t>(height), static_cast<std::uint32_t>(width)}};
+    return made;
+  }
+  static Slot absent() {
+    Slot made;
+    made.present = false;
+    return made;
+  }
+
+  Product& fill(std::uint32_t seed, Fill a = Fill::any, Fill b = Fill::any) {
+    Random random(seed);
+    inputs[0] = bytes_of(rows * elements, left, a, random);
+    inputs[1] = bytes_of(elements * columns, right, b, random);
+    set_constant(1);
+    return *this;
+  }
+  Product& zeros(std::uint32_t seed, std::size_t of_rows, std::size_t of_columns,
+                 Fill fill = Fill::any) {
+    Random random(seed + 1000);
+    if (of_rows > 0) {
+      problem.inputs[2] = slot(left, of_rows, 1);
+      inputs[2] = bytes_of(of_rows, left, fill, random);
+    }
+    if (of_columns > 0) {
+      problem.inputs[3] = slot(right, 1, of_columns);
+      inputs[3] = bytes_of(of_columns, right, fill, random);
+      set_constant(3);
+    }
+    return *this;
+  }
+  std::vector<std::int32_t> expected() const {
+    const auto at = [&](std::size_t input, std::size_t i, DataType type) -> std::int64_t {
+      const auto& bytes = inputs[input];
+      return bytes.empty() ? 0 : integer(bytes[i % bytes.size()], type);
+    };
+    std::vector<std::int32_t> result;
+    for (std::size_t row = 0; row < rows; ++row)
+      for (std::size_t column = 0; column < columns; ++column) {
+        std::int64_t sum = 0;
+        for (std::size_t i = 0; i < elements; ++i)
+          sum += (at(0, row * elements + i, left) - at(2, row, left)) *
+                 (at(1, i * columns + column, right) - at(3, column, right));
+        result.push_back(static_cast<std::int32_t>(sum));
+      }
+    return result;
+  }
+  std::string text() const { return to_string(problem); }
+
+ private:
+  void set_constant(std::size_t i) {
+    problem.inputs[i].constant =
+        std::make_shared<const Buffer>(Buffer::copy_of(std::span<const std::byte>(inputs[i])));
+  }
+};
+
+std::unique_ptr<kernels::Kernel> kernel_of(const kernels::Problem& problem) {
+  std::string text;
+  auto kernel = kernels::prepare_in_parts(problem, text);
+  BOOST_REQUIRE_MESSAGE(kernel && text.starts_with("direct: "), to_string(problem));
+  return kernel;
+}
+
+void run_whole(kernels::Bound& bound) { bound.run(); }
+/// The last part first.
+void run_parts(kernels::Bound& bound) {
+  for (std::size_t part = bound.parts(); part-- > 0;) bound.run_part(part);
+}
+
+/// The output of `run`, in memory with protected pages around it. The kernel has constants itself.
+std::vector<std::int32_t> computed(const Product& product, void (*run)(kernels::Bound&) = run_whole,
+                                   bool at_end = true) {
+  const auto kernel = kernel_of(product.problem);
+  std::vector<std::unique_ptr<Fenced>> inputs;
+  std::vector<const std::byte*> addresses;
+  for (std::size_t i = 0; i < product.inputs.size(); ++i) {
+    const auto& bytes = product.inputs[i];
+    const bool read = !bytes.empty() && !kernel->keeps_constant(i);
+    inputs.push_back(read ? std::make_unique<Fenced>(bytes, at_end) : nullptr);
+    addresses.push_back(read ? inputs.back()->data() : nullptr);
+  }
+  std::vector<std::int32_t> result(product.rows * product.columns, 77);
+  const Fenced output(std::as_bytes(std::span(result)), at_end);
+  const Fenced scratch(std::vector<std::byte>(kernel->scratch_bytes(), std::byte{0xff}), true);
+  const std::array<std::byte*, 1> outputs{output.data()};
+  const kernels::Arguments arguments{addresses, outputs, scratch.data()};
+  run(*kernel->bind(arguments));
+  BOOST_TEST(output.rest_is_untouched(), product.text());
+  std::memcpy(result.data(), output.data(), output.bytes().size());
+  return result;
+}
+
+void check(const Product& product, bool at_end = true) {
+  const bool exact = computed(product, run_whole, at_end) == product.expected();
+  BOOST_TEST(exact, product.text());
+}
+
+// -- the pass -------------------------------------------------------------------------------------
+
+/// A product as importers write it. Each field is one thing that may be otherwise.
+struct Written {
+  Shape rows{5, 40};
+  std::uint32_t columns = 9;
+  DataType left = DataType::uint8, right = DataType::int8;
+  std::optional<Shape> left_zero = Shape{}, right_zero = Shape{};
+  DataType left_zero_type = left, right_zero_type = right;
+  std::vector<std::array<std::uint32_t, 2>> left_parts = {{0, 16}, {16, 40}},
+                                            right_parts = left_parts;
+  bool transposed = false, computed_matrix = false, real = false;
+
+  GraphMaker maker = {};
+  std::vector<ValueId> products = {}, casts = {};
+  ValueId wide_left = 0, wide_right = 0, result = 0;
+
+  ValueId constant(DataType type, const Shape& shape, std::uint32_t seed) {
+    Random random(seed);
+    std::vector<std::uint8_t> bytes(*element_count(shape));
+    for (auto& x : bytes) x = static_cast<std::uint8_t>(random.pick(0, 255));
+    const auto id = maker.constant(shape, bytes);
+    maker.graph().values[id].descriptor.data_type = type;
+    return id;
+  }
+  ValueId cast(ValueId x, DataType to) {
+    return maker.node(op("cast"), {x}, shape(x), CastAttributes{to}, to);
+  }
+  const Shape& shape(ValueId x) { return maker.graph().values[x].descriptor.shape; }
+  ValueId difference(ValueId x, std::optional<ValueId> zero) {
+    auto wide = cast(x, DataType::int32);
+    if (zero)
+      wide = maker.node(op("sub"), {wide, cast(*zero, DataType::int32)}, Shape(shape(x)), {},
+                        DataType::int32);
+    return cast(wide, DataType::float32);
+  }
+  ValueId part(ValueId x, std::size_t axis, std::uint32_t begin, std::uint32_t end) {
+    SliceAttributes slice;
+    slice.starts.assign(shape(x).size(), 0);
+    slice.starts[axis] = begin;
+    slice.sizes.assign(shape(x).begin(), shape(x).end());
+    slice.sizes[axis] = end - begin;
+    const Shape taken(slice.sizes.begin(), slice.sizes.end());
+    return maker.node(op("slice"), {x}, taken, slice);
+  }
+
+  void make() {
+    const auto x = maker.input(rows, left);
+    std::optional<ValueId> x_zero, y_zero;
+    if (left_zero) x_zero = maker.input(*left_zero, left_zero_type);
+    const std::uint32_t inner = rows.back();
+    const Shape matrix = transposed ? Shape{columns, inner} : Shape{inner, columns};
+    auto y = computed_matrix ? maker.input(matrix, right) : constant(right, matrix, 3);
+    if (transposed)
+      y = maker.node(op("transpose"), {y}, {inner, columns}, TransposeAttributes{}, right);
+    if (right_zero) y_zero = constant(right_zero_type, *right_zero, 4);
+    wide_left = difference(x, x_zero), wide_right = difference(y, y_zero);
+    Shape out = rows;
+    out.back() = columns;
+    for (std::size_t i = 0; i < left_parts.size(); ++i) {
+      const auto [begin, end] = left_parts[i];
+      const bool whole = begin == 0 && end == inner;
+      const auto a = whole ? wide_left : part(wide_left, rows.size() - 1, begin, end);
+      const auto b = whole ? wide_right : part(wide_right, 0, right_parts[i][0], right_parts[i][1]);
+      products.push_back(maker.node(op("matmul"), {a, b}, out));
+      casts.push_back(cast(products.back(), DataType::int32));
+      result = i == 0 ? casts.back()
+                      : maker.node(op("add"), {result, casts.back()}, out, {}, DataType::int32);
+    }
+    if (real) result = cast(result, DataType::float32);
+  }
+};
+
+/// The steps of the plan. Its results have the bits of a plan without passes.
+std::vector<std::string> steps_of(const GraphMaker& maker) {
+  Runner with(kernels::make_cpu_backend(), maker.share());
+  Runner without(kernels::make_cpu_backend({.optimize = false}), maker.share());
+  const auto& graph = *maker.share();
+  for (Runner* runner : {&with, &without}) {
+    runner->randomize(5);
+    for (std::size_t i = 0; i < graph.inputs.size(); ++i) {
+      const auto& of = graph.values[graph.inputs[i].second].descriptor;
+      Random random(static_cast<std::uint32_t>(i));
+      if (of.data_type != DataType::float32)
+        runner->set(i, bytes_of(*byte_length(of), of.data_type, Fill::any, random));
+    }
+    runner->run();
+  }
+  for (std::size_t i = 0; i < graph.outputs.size(); ++i) {
+    const auto one = with.get<std::uint32_t>(i), other = without.get<std::uint32_t>(i);
+    BOOST_TEST(one == other, boost::test_tools::per_element());
+  }
+  return with.plan().describe();
+}
+
+std::ptrdiff_t count(const std::vector<std::string>& steps, const std::string& text) {
+  return std::ranges::count_if(
+      steps, [&](const std::string& step) { return step.find(text) != std::string::npos; });
+}
+
+void is_one_step(Written written, const std::string& what) {
+  written.make();
+  written.maker.output(written.result);
+  const auto steps = steps_of(written.maker);
+  BOOST_TEST(count(steps, "] integerProduct") == 1, what);
+  BOOST_TEST(count(steps, "matmul") == 0, what);
+  BOOST_TEST(count(steps, "cast") == 0, what);
+}
+void stays(Written written, const std::string& what) {
+  written.make();
+  written.maker.output(written.result);
+  BOOST_TEST(count(steps_of(written.maker), "integerProduct") == 0, what);
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(integer_products)
+
+BOOST_AUTO_TEST_CASE(sums_are_exact_for_any_types_and_shapes) {
+  for (std::uint32_t seed = 0; seed < 400; ++seed) {
+    Random random(seed);
+    const auto left = eight_bits[random.pick(0, 1)], right = eight_bits[random.pick(0, 1)];
+    const std::uint32_t rows = random.pick(1, 20), columns = random.pick(1, 70);
+    const std::array<std::size_t, 3> row_zeros{0, 1, rows}, column_zeros{0, 1, columns};
+    Product product(rows, random.pick(1, 100), columns, left, right);
+    product.fill(seed).zeros(seed, row_zeros[seed % 3], column_zeros[seed / 3 % 3]);
+    BOOST_TEST_CONTEXT("seed " << seed) { check(product, seed % 2 == 0); }
+  }
+}
+
+// The largest products of all, with each kind of instruction a place where they could saturate.
+BOOST_AUTO_TEST_CASE(ends_of_the_types_do_not_saturate) {
+  constexpr std::array fills{Fill::lowest, Fill::highest};
+  for (const auto left : eight_bits)
+    for (const auto right : eight_bits)
+      for (const auto a : fills)
+        for (const auto b : fills)
+          for (const auto zero : fills)
+            for (const std::size_t elements :
+                 {std::size_t{1}, std::size_t{333}, std::size_t{33'000}}) {
+              Product product(elements < 1000 ? 7 : 1, elements, 5, left, right);
+              check(product.fill(0, a, b));
+              check(product.zeros(0, 1, 5, zero));
+            }
+}
+
+BOOST_AUTO_TEST_CASE(every_number_of_rows_and_columns) {
+  for (std::size_t rows = 1; rows <= 13; ++rows)
+    for (std::size_t columns = 1; columns <= 66; ++columns) {
+      Product product(rows, 6 + rows % 3, columns, DataType::uint8, DataType::int8);
+      check(product.fill(7).zeros(7, 1, columns));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(parts_make_the_whole) {
+  struct Cut {
+    std::size_t rows, elements, columns, parts;
+  };
+  for (const Cut& cut : {Cut{1, 64, 64, 1}, Cut{3, 2000, 800, 2}, Cut{700, 300, 100, 4},
+                         Cut{100, 100, 100, 2}, Cut{60, 1000, 400, 4}}) {
+    Product product(cut.rows, cut.elements, cut.columns, DataType::uint8, DataType::uint8);
+    product.fill(2).zeros(2, cut.rows, cut.columns);
+    BOOST_TEST(kernel_of(product.problem)->parts() == cut.parts, product.text());
+    const auto whole = computed(product);
+    const bool same = whole == computed(product, run_parts);
+    BOOST_TEST(same, product.text());
+    const bool exact = whole == product.expected();
+    BOOST_TEST(exact, product.text());
+  }
+}
+
+BOOST_AUTO_TEST_CASE(products_of_importers_are_one_step) {
+  for (const auto left : eight_bits)
+    for (const auto right : eight_bits)
+      is_one_step({.left = left, .right = right}, to_string(OperandDescriptor{left, {}}));
+  is_one_step({.left_zero = std::nullopt, .right_zero = std::nullopt}, "no zero points");
+  is_one_step({.left_zero = Shape{5, 1}, .right_zero = Shape{9}},
+              "zero points of rows and columns");
+  is_one_step({.rows = {2, 3, 5, 40}, .left_zero = Shape{5, 1}}, "zero points of some rows");
+  is_one_step({.rows = {2, 3, 5, 40}, .left_zero = Shape{3, 5, 1}}, "zero points of more rows");
+  is_one_step({.right_zero = Shape{1, 9}}, "a row of zero points");
+  is_one_step({.left_parts = {{0, 40}}}, "one part");
+  is_one_step({.left_parts = {{0, 1}, {1, 39}, {39, 40}}}, "three parts");
+  is_one_step({.transposed = true}, "a transposed matrix");
+  is_one_step({.rows = {5, 9}, .left_parts = {{0, 9}}, .transposed = true}, "a square matrix");
+}
+
+BOOST_AUTO_TEST_CASE(near_misses_stay) {
+  stays({.left_parts = {{0, 16}}}, "the end is missing");
+  stays({.left_parts = {{16, 40}}}, "the beginning is missing");
+  stays({.left_parts = {{0, 16}, {17, 40}}}, "one element is missing");
+  stays({.left_parts = {{0, 16}, {15, 40}}}, "parts overlap");
+  stays({.left_parts = {{0, 16}, {0, 16}, {16, 40}}}, "one part is there twice");
+  stays({.left_parts = {{0, 16}, {16, 40}}, .right_parts = {{1, 17}, {16, 40}}}, "unlike parts");
+  stays({.left_zero_type = DataType::int8}, "a zero point of another type");
+  stays({.right_zero_type = DataType::uint8}, "a zero point of another type");
+  stays({.left_zero = Shape{1, 40}}, "zero points of elements");
+  stays({.rows = {2, 5, 40}, .left_zero = Shape{2, 1, 1}}, "zero points of matrices");
+  stays({.right_zero = Shape{40, 1}}, "zero points of the matrix's rows");
+  stays({.columns = 40, .right_zero = Shape{40, 1}}, "the same, of a square matrix");
+  stays({.computed_matrix = true}, "a matrix that is not constant");
+}
+
+BOOST_AUTO_TEST_CASE(parts_that_others_read_stay) {
+  for (const bool product : {true, false}) {
+    Written written;
+    written.make();
+    written.maker.output(written.result);
+    written.maker.output(product ? written.products[0] : written.casts[1]);
+    BOOST_TEST(count(steps_of(written.maker), "integerProduct") == 0);
+  }
+}
+
+// What others read besides is computed, too.
+BOOST_AUTO_TEST_CASE(operands_may_have_other_readers) {
+  Written written{.real = true};
+  written.make();
+  written.maker.output(written.result);
+  written.maker.output(written.wide_left);
+  written.maker.output(written.wide_right);
+  BOOST_TEST(count(steps_of(written.maker), "] integerProduct") == 1);
+}
+
+BOOST_AUTO_TEST_CASE(factors_and_summands_end_a_product) {
+  const auto ends = [](const Shape& factor, const Shape& summand, bool known, std::ptrdiff_t left) {
+    Written written{.rows = {2, 5, 40}, .columns = 37, .left_zero = Shape{5, 1}, .real = true};
+    written.make();
+    auto& maker = written.maker;
+    const Shape shape = written.shape(written.result);
+    const auto operand = [&](const Shape& of) {
+      return known ? maker.random(of) : maker.input(of);
+    };
+    auto result = written.result;
+    if (!factor.empty() || !known) result = maker.node(op("mul"), {operand(factor), result}, shape);
+    result = maker.node(op("add"), {result, operand(summand)}, shape);
+    maker.output(result);
+    const auto steps = steps_of(maker);
+    BOOST_TEST(count(steps, "] integerProduct") == 1);
+    BOOST_TEST(std::ssize(steps) == left, to_string(factor) << " and " << to_string(summand));
+  };
+  for (const bool known : {true, false}) {
+    ends({1}, {37}, known, 1);
+    ends({37}, {1, 37}, known, 1);
+    ends({5, 1}, {37}, known, 3);
+    ends({37}, {5, 37}, known, 2);
+  }
+  // A known number to add is a linear function, which would add before it rounds.
+  ends({}, {}, false, 1);
+  ends({1, 1, 37}, {1, 1}, false, 1);
+}
+
+BOOST_AUTO_TEST_CASE(an_integer_that_others_read_stays_one) {
+  Written written{.real = true};
+  written.make();
+  written.maker.output(written.result);
+  written.maker.output(written.maker.graph().nodes.back().inputs[0]);
+  const auto steps = steps_of(written.maker);
+  BOOST_TEST(count(steps, "] integerProduct") == 1);
+  BOOST_TEST(count(steps, "cast") == 1);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace polychron
