@@ -20,9 +20,10 @@ namespace {
 /// `text` with its control bytes escaped, for what(), which is one line: names come from models.
 std::string one_line(std::string_view text) {
   std::string line;
-  for (const unsigned char byte : text) {
+  for (const char character : text) {
+    const auto byte = static_cast<unsigned char>(character);
     if (byte >= 0x20 && byte != 0x7f) {
-      line += static_cast<char>(byte);
+      line += character;
     } else {
       constexpr std::string_view digits = "0123456789abcdef";
       line += {'\\', 'x', digits[byte >> 4], digits[byte & 15]};
