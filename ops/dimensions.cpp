@@ -84,11 +84,10 @@ bool broadcastable(const Shape& from, const Shape& to) {
 }
 
 bool blockwise_broadcastable(const Shape& from, const Shape& to) {
-  return std::equal(from.begin(), from.end(), to.begin(), to.end(),
-                    [](auto size, auto target) {
-                      if (is_symbol(size) || is_symbol(target)) return true;
-                      return size != 0 && target % size == 0;
-                    });
+  return std::equal(from.begin(), from.end(), to.begin(), to.end(), [](auto size, auto target) {
+    if (is_symbol(size) || is_symbol(target)) return true;
+    return size != 0 && target % size == 0;
+  });
 }
 
 bool valid_axes(std::span<const std::uint32_t> axes, std::size_t rank) {

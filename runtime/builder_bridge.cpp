@@ -57,9 +57,9 @@ Future<msg::Built> submit_early_build(const GraphHandle& handle,
   auto& port = *handle.context->port;
   const auto built = handle.context->promise<msg::Built>();
   auto settled = built.future();
-  port.submit(msg::Build{handle.id, std::move(graph), true},
-              {msg::BuildReply{built, std::make_shared<msg::Reservation>()}, std::move(permit),
-               nullptr});
+  port.submit(
+      msg::Build{handle.id, std::move(graph), true},
+      {msg::BuildReply{built, std::make_shared<msg::Reservation>()}, std::move(permit), nullptr});
   msg::count(port.counters().builds);
   return settled;
 }
@@ -92,10 +92,9 @@ Future<Graph> submit_build(const Context& context, std::shared_ptr<const ops::Gr
     const auto reply = owner->promise<Graph>();
     auto settled = built.future();
     auto future = reply.future();
-    port.submit(
-        msg::Build{handle->id, std::move(graph)},
-        {msg::BuildReply{built, std::make_shared<msg::Reservation>(std::move(reservation))},
-         std::move(permit), nullptr});
+    port.submit(msg::Build{handle->id, std::move(graph)},
+                {msg::BuildReply{built, std::make_shared<msg::Reservation>(std::move(reservation))},
+                 std::move(permit), nullptr});
     msg::count(port.counters().builds);
     FutureAccess::relay(std::move(settled),
                         [reply, handle = std::move(handle)](Result<msg::Built> result) mutable {

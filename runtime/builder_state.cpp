@@ -173,8 +173,9 @@ Shape BuilderState::symbols_of(const Operand& x, const std::vector<Dimension>& d
           found = true;
         }
     if (!found && owns(x))
-      refuse((label.empty() ? "" : "[" + std::string(label) + "] ") + "reshape: the new shape is " + to_string(dimensions) +
-             ", expected sizes and dynamic dimensions of the operand, " + to_string(x.dimensions()));
+      refuse((label.empty() ? "" : "[" + std::string(label) + "] ") + "reshape: the new shape is " +
+             to_string(dimensions) + ", expected sizes and dynamic dimensions of the operand, " +
+             to_string(x.dimensions()));
   }
   return shape;
 }

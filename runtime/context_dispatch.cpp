@@ -64,10 +64,10 @@ Handles match(const std::shared_ptr<ContextHandle>& context, const CallSite& cal
       throw call.wrong(tensor.name() + " is constant: give it to a GraphBuilder");
     if (tensor.descriptor.data_type != descriptor.data_type ||
         (!call.graph.dynamic && tensor.descriptor.shape != descriptor.shape))
-      throw misfit(call, side, name,
-                   call.graph.dynamic ? std::string(to_string(descriptor.data_type))
-                                      : to_string(descriptor),
-                   tensor);
+      throw misfit(
+          call, side, name,
+          call.graph.dynamic ? std::string(to_string(descriptor.data_type)) : to_string(descriptor),
+          tensor);
     handles.push_back(&tensor);
   }
   return handles;
@@ -227,8 +227,8 @@ void Context::dispatch(const Graph& graph, const NamedTensors& inputs, const Nam
     const auto call = check_graph(context, graph, "dispatch", options);
     const auto& handle = call.graph;
     const auto& dynamic = handle.dynamic;
-    const auto given = match(context, call, "input",
-                             dynamic ? dynamic->inputs() : handle.built.inputs, inputs);
+    const auto given =
+        match(context, call, "input", dynamic ? dynamic->inputs() : handle.built.inputs, inputs);
     const auto wanted = match(context, call, "output",
                               dynamic ? dynamic->outputs() : handle.built.outputs, outputs);
     auto input_ids = ids_of(given);

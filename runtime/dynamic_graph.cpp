@@ -15,8 +15,8 @@ namespace {
 
 [[noreturn]] void misfit(const std::string& why) { throw Error(ErrorKind::type_error, why); }
 
-NamedDescriptors descriptors_of(
-    const ops::Graph& graph, const std::vector<std::pair<std::string, ops::ValueId>>& values) {
+NamedDescriptors descriptors_of(const ops::Graph& graph,
+                                const std::vector<std::pair<std::string, ops::ValueId>>& values) {
   NamedDescriptors descriptors;
   for (const auto& [name, value] : values)
     descriptors.emplace_back(name, graph.values[value].descriptor);
@@ -119,11 +119,10 @@ DynamicGraph::Found DynamicGraph::find(const std::vector<Shape>& inputs, msg::Pe
   by_use_.push_front(entry);
   try {
     entries_.emplace(inputs, by_use_.begin());
-    entry->graph = std::make_shared<Specialization>(
-        Specialization{std::make_shared<GraphHandle>(context_, graph->label),
-                       descriptors_of(*graph, graph->inputs), descriptors_of(*graph, graph->outputs)});
-    found.started =
-        submit_early_build(*entry->graph->handle, std::move(graph), std::move(permit));
+    entry->graph = std::make_shared<Specialization>(Specialization{
+        std::make_shared<GraphHandle>(context_, graph->label),
+        descriptors_of(*graph, graph->inputs), descriptors_of(*graph, graph->outputs)});
+    found.started = submit_early_build(*entry->graph->handle, std::move(graph), std::move(permit));
   } catch (...) {
     entries_.erase(inputs);
     by_use_.pop_front();
@@ -135,11 +134,10 @@ DynamicGraph::Found DynamicGraph::find(const std::vector<Shape>& inputs, msg::Pe
 
 void DynamicGraph::watch(Found& found) {
   if (!found.started) return;
-  FutureAccess::relay(std::move(*found.started),
-                      [weak = weak_from_this(), entry = found.entry](
-                          const Result<msg::Built>& result) {
-                        if (const auto self = weak.lock()) self->built(entry, result);
-                      });
+  FutureAccess::relay(std::move(*found.started), [weak = weak_from_this(), entry = found.entry](
+                                                     const Result<msg::Built>& result) {
+    if (const auto self = weak.lock()) self->built(entry, result);
+  });
 }
 
 std::shared_ptr<const DynamicGraph::Specialization> DynamicGraph::get(
@@ -169,7 +167,8 @@ void DynamicGraph::built(const std::shared_ptr<Entry>& entry,
   {
     const std::lock_guard lock(mutex_);
     waiting.swap(entry->waiting);
-    entry->built = result ? Result<GraphMemory>(result->memory) : Result<GraphMemory>(result.error());
+    entry->built =
+        result ? Result<GraphMemory>(result->memory) : Result<GraphMemory>(result.error());
     // A shortage may pass: the next dispatch of these shapes builds again, and finds more room.
     if (!result && result.error().root().kind() == ErrorKind::out_of_memory) evict(0, dropped);
   }

@@ -30,8 +30,9 @@ class DynamicGraph : public std::enable_shared_from_this<DynamicGraph> {
   };
 
   /// `constants` are the description's bytes of the budget.
-  DynamicGraph(std::shared_ptr<ContextHandle> context, std::shared_ptr<const ops::Graph> description,
-               ops::Symbols symbols, const BuildOptions& options, msg::Reservation constants);
+  DynamicGraph(std::shared_ptr<ContextHandle> context,
+               std::shared_ptr<const ops::Graph> description, ops::Symbols symbols,
+               const BuildOptions& options, msg::Reservation constants);
 
   /// Inputs and outputs; their shapes have symbols.
   const NamedDescriptors& inputs() const noexcept { return inputs_; }

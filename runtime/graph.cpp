@@ -48,7 +48,8 @@ NamedShapes check_shapes(const msg::Built& built, const NamedShapes& inputs) {
                                            " inputs, got " + std::to_string(inputs.size()));
   for (const auto& [name, descriptor] : built.inputs) {
     const auto given = std::ranges::find(inputs, name, &NamedShapes::value_type::first);
-    if (given == inputs.end()) throw Error(ErrorKind::type_error, "input '" + name + "' is not given");
+    if (given == inputs.end())
+      throw Error(ErrorKind::type_error, "input '" + name + "' is not given");
     if (given->second != descriptor.shape)
       throw Error(ErrorKind::type_error, "input '" + name + "' has shape " +
                                              to_string(given->second) + ", expected " +
@@ -113,8 +114,9 @@ NamedShapes Graph::compute_shapes(const NamedShapes& inputs) const {
 }
 
 Future<void> Graph::prepare(const NamedShapes& inputs) const {
-  if (!handle_) return detail::rejected<Future<void>>(Error(
-      ErrorKind::type_error, "this Graph refers to nothing: it was default-constructed"));
+  if (!handle_)
+    return detail::rejected<Future<void>>(
+        Error(ErrorKind::type_error, "this Graph refers to nothing: it was default-constructed"));
   const auto& handle = *handle_;
   return detail::rejecting(handle.context->port->origin(), [&] {
     return about(handle, "prepare", [&] {

@@ -53,8 +53,8 @@ class Graph {
   /// The outputs that a dispatch must provide tensors or buffers for. Of a graph with dynamic
   /// dimensions type_error: see dynamic_outputs().
   const NamedDescriptors& outputs() const;
-  /// The compiled plan, one line for each step: operators, implementation, shapes. Empty for a graph
-  /// with dynamic dimensions, which has a plan for each set of shapes.
+  /// The compiled plan, one line for each step: operators, implementation, shapes. Empty for a
+  /// graph with dynamic dimensions, which has a plan for each set of shapes.
   const std::vector<std::string>& plan() const;
   /// The memory that the graph takes; known before it first runs. With dynamic dimensions: of what
   /// is compiled now.

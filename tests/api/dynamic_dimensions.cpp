@@ -1,5 +1,5 @@
-// Dynamic dimensions of inputs (the proposal webnn #945): dispatches with tensors of any shapes that
-// fit, and all that the contract promises of graphs.
+// Dynamic dimensions of inputs (the proposal webnn #945): dispatches with tensors of any shapes
+// that fit, and all that the contract promises of graphs.
 #include <atomic>
 #include <thread>
 
@@ -105,8 +105,9 @@ BOOST_AUTO_TEST_CASE(what_is_known_to_be_wrong_is_refused_by_the_builder) {
     contains(error.what(), "[n, 2]");
   }
   const auto refused = [&](std::vector<Dimension> shape) {
-    throws(ErrorKind::type_error,
-           [&] { builder.dynamic_input("z", {DataType::float32, std::move(shape)}); });
+    throws(ErrorKind::type_error, [&] {
+      builder.dynamic_input("z", {DataType::float32, std::move(shape)});
+    });
   };
   refused({""});
   refused({Dimension(0U)});
@@ -121,14 +122,14 @@ BOOST_AUTO_TEST_CASE(what_is_known_to_be_wrong_is_refused_by_the_builder) {
 BOOST_AUTO_TEST_CASE(a_context_needs_the_feature) {
   Embedder e;
   GraphBuilder builder(e.context);
-  throws(ErrorKind::not_supported,
-         [&] { builder.dynamic_input("x", {DataType::float32, {"n"}}); });
+  throws(ErrorKind::not_supported, [&] { builder.dynamic_input("x", {DataType::float32, {"n"}}); });
   rejects(ErrorKind::not_supported, e.runtime.create_context({.features = {"dynamic"}}));
 }
 
 BOOST_AUTO_TEST_CASE(tensors_that_do_not_fit_make_the_outputs_errored) {
   Products p;
-  contains(p.misfit({2, 3}, {3, 5}, {2, 5}), "dimension 'columns' is 5 in input 'w', expected at most 4");
+  contains(p.misfit({2, 3}, {3, 5}, {2, 5}),
+           "dimension 'columns' is 5 in input 'w', expected at most 4");
   contains(p.misfit({2, 4}, {3, 1}, {2, 1}), "input 'x' has shape [2, 4], expected [batch, 3]");
   contains(p.misfit({2, 3, 1}, {3, 1}, {2, 1}), "expected [batch, 3]");
   contains(p.misfit({2, 3}, {3, 4}, {2, 3}), "output 'y': expected float32 [2, 4]");
@@ -231,8 +232,8 @@ BOOST_AUTO_TEST_CASE(a_dispatch_of_new_shapes_keeps_its_place_in_the_order) {
 
 BOOST_AUTO_TEST_CASE(shapes_of_outputs_are_told_without_a_run) {
   Products p;
-  BOOST_TEST((p.graph.compute_shapes({{"w", {3, 2}}, {"x", {5, 3}}}) ==
-              NamedShapes{{"y", {5, 2}}}));
+  BOOST_TEST(
+      (p.graph.compute_shapes({{"w", {3, 2}}, {"x", {5, 3}}}) == NamedShapes{{"y", {5, 2}}}));
   BOOST_TEST(p.context.stats().builds == 0U);
   const auto refused = [&](const NamedShapes& shapes) {
     throws(ErrorKind::type_error, [&] { static_cast<void>(p.graph.compute_shapes(shapes)); });

@@ -30,7 +30,8 @@ std::map<std::uint32_t, std::uint32_t> hide(Descriptors& operands, std::size_t c
     if (operands[i] == absent) continue;
     for (auto& size : operands[i].shape) {
       if (random.coin()) continue;
-      const auto same = std::ranges::find_if(sizes, [&](const auto& s) { return s.second == size; });
+      const auto same =
+          std::ranges::find_if(sizes, [&](const auto& s) { return s.second == size; });
       const bool shared = same != sizes.end() && random.coin();
       const auto symbol = shared ? same->first : n + static_cast<std::uint32_t>(sizes.size());
       sizes.emplace(symbol, size);
@@ -63,8 +64,7 @@ BOOST_AUTO_TEST_CASE(a_size_that_is_computed_from_a_symbol_is_derived) {
   accept("concat", {f32({n, 2}), f32({1, 2})}, ConcatAttributes{0}, f32({any, 2}));
   accept("pad", {f32({n, 2})}, PadAttributes{{1, 0}, {0, 0}}, f32({any, 2}));
   accept("tile", {f32({n, 2})}, TileAttributes{{2, 1}}, f32({any, 2}));
-  accept("conv2d", {f32({n, 3, m, 9}), f32({4, 3, 3, 3})}, Conv2dAttributes{},
-         f32({n, 4, any, 7}));
+  accept("conv2d", {f32({n, 3, m, 9}), f32({4, 3, 3, 3})}, Conv2dAttributes{}, f32({n, 4, any, 7}));
   accept("convTranspose2d", {f32({n, 3, m, 9}), f32({3, 4, 3, 3})}, ConvTranspose2dAttributes{},
          f32({n, 4, any, 11}));
   accept("maxPool2d", {f32({1, 3, n, 9})},
@@ -127,8 +127,8 @@ BOOST_AUTO_TEST_CASE(names_stand_for_numbers_in_messages) {
   BOOST_CHECK_THROW(symbols.of({"other", 0}, ""), Error);
 }
 
-// A rule with symbols in place of some sizes accepts what the sizes make right. What it knows of the
-// results is what the sizes give.
+// A rule with symbols in place of some sizes accepts what the sizes make right. What it knows of
+// the results is what the sizes give.
 BOOST_AUTO_TEST_CASE(symbols_in_place_of_sizes_change_no_answer) {
   const char* given = std::getenv("POLYCHRON_SEED");
   const std::uint64_t seed =
@@ -138,8 +138,8 @@ BOOST_AUTO_TEST_CASE(symbols_in_place_of_sizes_change_no_answer) {
   std::size_t known = 0, passed = 0, derived = 0;
   for (const auto& row : ops::rows()) {
     // The rank of its result is the last dimension of the indices.
-    const bool coordinates = row.name == "gatherND" || row.name == "scatterND" ||
-                             row.name == "scatterReduce";
+    const bool coordinates =
+        row.name == "gatherND" || row.name == "scatterND" || row.name == "scatterReduce";
     for (int i = 0; i < 200; ++i) {
       const auto call = random_call(row, random);
       auto operands = typed(row, call, random);

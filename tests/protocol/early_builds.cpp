@@ -1,5 +1,5 @@
-// Builds that dispatches may follow at once (msg::Build::early): the dispatch keeps its place on the
-// timeline under every schedule, and inherits the build's error.
+// Builds that dispatches may follow at once (msg::Build::early): the dispatch keeps its place on
+// the timeline under every schedule, and inherits the build's error.
 #include "runtime/handles.hpp"
 #include "tests/protocol/fixture.hpp"
 
@@ -46,7 +46,9 @@ BOOST_AUTO_TEST_CASE(a_dispatch_keeps_its_place_under_every_schedule) {
       auto second = s.context.read_tensor(out);
       s.write(out, 9);
       s.world.run();
-      const auto value = [](Future<Buffer>& read) { return read.take().value().as<std::uint64_t>()[0]; };
+      const auto value = [](Future<Buffer>& read) {
+        return read.take().value().as<std::uint64_t>()[0];
+      };
       BOOST_TEST_CONTEXT("POLYCHRON_SEED=" << seed << ", lanes " << lanes) {
         BOOST_TEST(value(first) == Server::result("g", 1));
         BOOST_TEST(value(second) == Server::result("g", 2));
