@@ -407,7 +407,7 @@ BOOST_AUTO_TEST_CASE(factors_and_summands_end_a_product) {
     ends({5, 1}, {37}, known, 3);
     ends({37}, {5, 37}, known, 2);
   }
-  // A known number to add is a linear function, which would add before it rounds.
+  // A known number to add becomes a linear function, which the step does not take.
   ends({}, {}, false, 1);
   ends({1, 1, 37}, {1, 1}, false, 1);
 }
