@@ -45,7 +45,7 @@ std::map<std::uint32_t, std::uint32_t> hide(Descriptors& operands, std::size_t c
 
 BOOST_AUTO_TEST_CASE(a_symbol_passes_where_the_rule_moves_it) {
   accept("relu", {f32({1, n, 64})}, {}, f32({1, n, 64}));
-  accept("transpose", {f32({n, 2, m})}, {}, f32({m, 2, n}));
+  accept("transpose", {f32({n, 2, m})}, TransposeAttributes{}, f32({m, 2, n}));
   accept("matmul", {f32({2, n, 64}), f32({64, m})}, {}, f32({2, n, m}));
   accept("gemm", {f32({n, 4}), f32({4, 5})}, GemmAttributes{}, f32({n, 5}));
   accept("gather", {f32({30, 64}), i32({1, n})}, GatherAttributes{0}, f32({1, n, 64}));

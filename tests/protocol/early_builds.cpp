@@ -47,7 +47,7 @@ BOOST_AUTO_TEST_CASE(a_dispatch_keeps_its_place_under_every_schedule) {
       s.write(out, 9);
       s.world.run();
       const auto value = [](Future<Buffer>& read) {
-        return read.take().value().as<std::uint64_t>()[0];
+        return read.take().value().to_vector<std::uint64_t>()[0];
       };
       BOOST_TEST_CONTEXT("POLYCHRON_SEED=" << seed << ", lanes " << lanes) {
         BOOST_TEST(value(first) == Server::result("g", 1));
