@@ -29,7 +29,7 @@ std::optional<int> with_affinity(int cores, F f) {
   std::thread([&] {
     cpu_set_t all{}, some{};
     if (sched_getaffinity(0, sizeof all, &all) != 0 || CPU_COUNT(&all) < cores) return;
-    for (int core = 0; CPU_COUNT(&some) < cores; ++core)
+    for (std::size_t core = 0; CPU_COUNT(&some) < cores; ++core)
       if (CPU_ISSET(core, &all)) CPU_SET(core, &some);
     if (sched_setaffinity(0, sizeof some, &some) == 0) result = f();
   }).join();
