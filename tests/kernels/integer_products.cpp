@@ -235,7 +235,7 @@ struct Written {
 };
 
 /// The steps of the plan. Its results have the bits of a plan without passes.
-std::vector<std::string> steps_of(const GraphMaker& maker) {
+std::vector<std::string> checked_steps(const GraphMaker& maker) {
   Runner with(kernels::make_cpu_backend(), maker.share());
   Runner without(kernels::make_cpu_backend({.optimize = false}), maker.share());
   const auto& graph = *maker.share();
@@ -256,7 +256,7 @@ std::vector<std::string> steps_of(const GraphMaker& maker) {
   return with.plan().describe();
 }
 
-std::ptrdiff_t count(const std::vector<std::string>& steps, const std::string& text) {
+std::ptrdiff_t steps_with(const std::vector<std::string>& steps, const std::string& text) {
   return std::ranges::count_if(
       steps, [&](const std::string& step) { return step.find(text) != std::string::npos; });
 }
@@ -264,15 +264,15 @@ std::ptrdiff_t count(const std::vector<std::string>& steps, const std::string& t
 void is_one_step(Written written, const std::string& what) {
   written.make();
   written.maker.output(written.result);
-  const auto steps = steps_of(written.maker);
-  BOOST_TEST(count(steps, "] integerProduct") == 1, what);
-  BOOST_TEST(count(steps, "matmul") == 0, what);
-  BOOST_TEST(count(steps, "cast") == 0, what);
+  const auto steps = checked_steps(written.maker);
+  BOOST_TEST(steps_with(steps, "] integerProduct") == 1, what);
+  BOOST_TEST(steps_with(steps, "matmul") == 0, what);
+  BOOST_TEST(steps_with(steps, "cast") == 0, what);
 }
 void stays(Written written, const std::string& what) {
   written.make();
   written.maker.output(written.result);
-  BOOST_TEST(count(steps_of(written.maker), "integerProduct") == 0, what);
+  BOOST_TEST(steps_with(checked_steps(written.maker), "integerProduct") == 0, what);
 }
 
 }  // namespace
@@ -370,7 +370,7 @@ BOOST_AUTO_TEST_CASE(parts_that_others_read_stay) {
     written.make();
     written.maker.output(written.result);
     written.maker.output(product ? written.products[0] : written.casts[1]);
-    BOOST_TEST(count(steps_of(written.maker), "integerProduct") == 0);
+    BOOST_TEST(steps_with(checked_steps(written.maker), "integerProduct") == 0);
   }
 }
 
@@ -381,7 +381,7 @@ BOOST_AUTO_TEST_CASE(operands_may_have_other_readers) {
   written.maker.output(written.result);
   written.maker.output(written.wide_left);
   written.maker.output(written.wide_right);
-  BOOST_TEST(count(steps_of(written.maker), "] integerProduct") == 1);
+  BOOST_TEST(steps_with(checked_steps(written.maker), "] integerProduct") == 1);
 }
 
 BOOST_AUTO_TEST_CASE(factors_and_summands_end_a_product) {
@@ -397,8 +397,8 @@ BOOST_AUTO_TEST_CASE(factors_and_summands_end_a_product) {
     if (!factor.empty() || !known) result = maker.node(op("mul"), {operand(factor), result}, shape);
     result = maker.node(op("add"), {result, operand(summand)}, shape);
     maker.output(result);
-    const auto steps = steps_of(maker);
-    BOOST_TEST(count(steps, "] integerProduct") == 1);
+    const auto steps = checked_steps(maker);
+    BOOST_TEST(steps_with(steps, "] integerProduct") == 1);
     BOOST_TEST(std::ssize(steps) == left, to_string(factor) << " and " << to_string(summand));
   };
   for (const bool known : {true, false}) {
@@ -417,9 +417,9 @@ BOOST_AUTO_TEST_CASE(an_integer_that_others_read_stays_one) {
   written.make();
   written.maker.output(written.result);
   written.maker.output(written.maker.graph().nodes.back().inputs[0]);
-  const auto steps = steps_of(written.maker);
-  BOOST_TEST(count(steps, "] integerProduct") == 1);
-  BOOST_TEST(count(steps, "cast") == 1);
+  const auto steps = checked_steps(written.maker);
+  BOOST_TEST(steps_with(steps, "] integerProduct") == 1);
+  BOOST_TEST(steps_with(steps, "cast") == 1);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -8,7 +8,7 @@
 using namespace onnx_tests;
 using polychron::ErrorKind;
 
-BOOST_AUTO_TEST_SUITE(signal)
+BOOST_AUTO_TEST_SUITE(signals)
 
 BOOST_AUTO_TEST_CASE(windows) {
   const auto window = [](const char* op, std::int64_t periodic) {
