@@ -47,4 +47,8 @@ Team::Team(int threads)
       }()),
       lane_(0) {}
 
+// Not inline: libstdc++ 12 keeps a table of waiting threads in each shared object, so a thread that
+// waits in this one is woken by this one alone.
+void Team::run(Bound& step, std::size_t parts) { crew_->steps_.run(lane_, step, parts); }
+
 }  // namespace polychron::kernels

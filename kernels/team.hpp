@@ -62,7 +62,7 @@ class Crew {
   std::vector<std::thread> threads_;
 };
 
-/// What a lane has of a crew.
+/// A lane's part in a crew.
 class Team {
  public:
   static constexpr std::size_t most_parts = kernels::most_parts;
@@ -75,7 +75,7 @@ class Team {
   std::size_t size() const noexcept { return crew_->steps_.cores(); }
   /// Runs each of the `parts` parts of `step` once, in any order. When all have ended, it rethrows
   /// the exception of the first part that failed. One caller at a time, on any thread.
-  void run(Bound& step, std::size_t parts) { crew_->steps_.run(lane_, step, parts); }
+  void run(Bound& step, std::size_t parts);
   /// The number of steps that have run. Only for the last caller of run(), or a thread ordered
   /// after it.
   std::uint32_t steps() const noexcept { return crew_->steps_.steps(lane_); }

@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <chrono>
 #include <exception>
 #include <future>
 #include <mutex>
@@ -23,7 +22,7 @@ namespace polychron::onnx::detail {
 
 namespace {
 
-constexpr std::chrono::milliseconds between_looks{500};
+constexpr timespec between_looks{.tv_sec = 0, .tv_nsec = 500'000'000};
 
 FileState state_in(const struct stat& status) {
   return {static_cast<std::uint64_t>(status.st_size), status.st_mtim.tv_sec,
@@ -118,8 +117,12 @@ class MappedFiles {
   }
 
   void look_after_files() {
+    sigset_t lease_breaks;
+    ::sigemptyset(&lease_breaks);
+    ::sigaddset(&lease_breaks, SIGIO);
     for (;;) {
-      std::this_thread::sleep_for(between_looks);
+      // The system says by SIGIO that a program waits for a lease. This thread blocks all signals.
+      ::sigtimedwait(&lease_breaks, nullptr, &between_looks);
       const std::lock_guard lock(mutex);
       std::erase_if(files_, [](MappedFile* file) { return file->copied_for_writers(); });
       if (!files_.empty()) continue;

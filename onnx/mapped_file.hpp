@@ -12,7 +12,7 @@
 
 namespace polychron::onnx::detail {
 
-/// What a change of a file changes.
+/// Changes when a file changes.
 struct FileState {
   std::uint64_t size = 0;
   std::int64_t seconds = 0, nanoseconds = 0;  ///< of its last modification

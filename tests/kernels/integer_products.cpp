@@ -374,7 +374,7 @@ BOOST_AUTO_TEST_CASE(parts_that_others_read_stay) {
   }
 }
 
-// What others read besides is computed, too.
+// A value that others read is computed, too.
 BOOST_AUTO_TEST_CASE(operands_may_have_other_readers) {
   Written written{.real = true};
   written.make();

@@ -93,7 +93,7 @@ BOOST_AUTO_TEST_CASE(an_idle_lane_gives_its_arena_back_and_the_next_run_makes_it
   }
   rig.graph.destroy();
   rig.world.run();
-  BOOST_TEST(rig.bytes() < before);
+  BOOST_TEST(rig.bytes() == before);  // it had no constants
   rig.pass(60s);
 }
 

@@ -60,6 +60,7 @@ const std::vector<std::string> places_of_locks{
     "base/fork.cpp",                 // a number that a forked child raises
     "onnx/constant.hpp",             // a constant in a file, which its first user reads
     "onnx/external_data",            // the bytes of constants that share them
+    "onnx/file_range",               // what several tensors share of a file
     "onnx/mapped_file.cpp",          // the thread that looks after files, and their table
     "onnx/sessions_",                // a table of sessions that callers share
     "base/new_file.cpp",             // a number in the names of temporary files
