@@ -66,7 +66,7 @@ Network sequence(const Call& call, std::uint32_t gates, const A& attributes) {
   Network network{call, gates, attributes.hidden_size};
   const Shape& input = call.shape(0);
   if (attributes.steps == 0) call.fail("steps is 0, expected a number above 0");
-  if (differ(input[0], attributes.steps))
+  if (is_symbol(attributes.steps) || differ(input[0], attributes.steps))
     call.fail("steps is " + std::to_string(attributes.steps) + ", expected " +
               std::to_string(input[0]) + ", the first dimension of operand 'input'");
   network.expect_hidden_size();

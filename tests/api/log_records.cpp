@@ -54,7 +54,7 @@ BOOST_AUTO_TEST_CASE(contexts_and_graphs_are_told_at_info) {
   Records records;
   {
     Runtime runtime(records.options(LogLevel::info));
-    auto context = runtime.create_context({.label = "main", .lanes = 2}).get();
+    auto context = runtime.create_context({.label = "main", .threads = 1, .lanes = 2}).get();
     GraphBuilder builder(context);
     const auto x = builder.input("x", one);
     builder.build({{"y", builder.neg(x)}}, {"negative"}).get();
