@@ -29,12 +29,6 @@ inline std::shared_ptr<kernels::Backend> backend_of_tests() {
   return std::make_shared<Blocking>(kernels::make_backend(device_of_tests()).value());
 }
 
-/// One lane unless a test asks for more: then an operation can hold up the others.
-inline ContextOptions on_one_lane(ContextOptions options) {
-  if (options.lanes == 0) options.lanes = 1;
-  return options;
-}
-
 inline ContextOptions on_device_of_tests(ContextOptions options) {
   if (options.device.empty()) options.device = device_of_tests();
   return options;

@@ -28,7 +28,7 @@ struct Rig {
   explicit Rig(const ContextOptions& options = {}, const RuntimeOptions& of_runtime = {})
       : state(faulty_runtime(faults, of_runtime)),
         runtime(state),
-        context(runtime.create_context(on_one_lane(options)).get()) {}
+        context(runtime.create_context(options).get()) {}
 
   static TensorDescriptor floats(std::uint32_t count = 4, const std::string& label = {}) {
     return {{DataType::float32, {count}}, true, true, label};

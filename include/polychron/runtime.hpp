@@ -86,7 +86,7 @@ struct ContextOptions {
   /// They may change with every version of the library. An unknown name is not_supported.
   std::vector<std::string> features{};
   /// Cores that the context's dispatches use together. A dispatch alone shares its work among all
-  /// of them, and many dispatches have one each. The number never changes a bit of the results. 0:
+  /// of them; those of many lanes have one each. The number never changes a bit of the results. 0:
   /// usable_cores(), or 1 if the device works by itself. At most 1024. `threads` and `lanes` are
   /// for those who want to pin the shares: see docs/performance.md.
   int cores = 0;
@@ -96,7 +96,7 @@ struct ContextOptions {
   /// Device actors that work in parallel: independent operations run at the same time. 0: one for
   /// each of the `cores` (for each `threads` of them), at most 16. The number never changes
   /// results. At most 256.
-  int lanes = 0;
+  int lanes = 1;
   /// The most operations in flight. Each write, read, dispatch, compute, create, export (until
   /// granted) and build (until built) is one.
   std::uint64_t max_in_flight = 4096;

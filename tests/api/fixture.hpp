@@ -12,7 +12,7 @@ namespace polychron::testing {
 
 struct Embedder {
   explicit Embedder(const ContextOptions& options = {})
-      : context(runtime.create_context(on_device_of_tests(on_one_lane(options))).get()) {}
+      : context(runtime.create_context(on_device_of_tests(options)).get()) {}
 
   Tensor tensor(DataType type, Shape shape, const std::string& label = {}) {
     TensorDescriptor descriptor;

@@ -18,7 +18,7 @@ inline const OperandDescriptor one_number{DataType::float32, {1}};
 struct Recorded {
   explicit Recorded(const TraceOptions& trace = {}, const ContextOptions& options = {}) {
     runtime.start_trace(trace);
-    context = runtime.create_context(on_one_lane(options)).get();
+    context = runtime.create_context(options).get();
   }
 
   Tensor tensor(const std::string& label) {

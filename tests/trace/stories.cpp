@@ -119,7 +119,7 @@ BOOST_AUTO_TEST_CASE(a_wait_says_what_it_was_for) {
 
 BOOST_AUTO_TEST_CASE(several_threads_and_contexts_and_lanes) {
   Recorded recorded({}, {.label = "first", .lanes = 3});
-  auto second = recorded.runtime.create_context({.label = "second", .lanes = 1}).get();
+  auto second = recorded.runtime.create_context({.label = "second"}).get();
   const auto graph = recorded.graph("g");
   {
     std::vector<std::jthread> threads;

@@ -38,7 +38,7 @@ class Session(Closing):
         label: str = "",
         most_shapes: int = 16,
         threads: int = 0,
-        lanes: int = 0,
+        lanes: int = 1,
     ) -> None:
         """Loads the model, and builds its graph if its shapes are fixed.
 

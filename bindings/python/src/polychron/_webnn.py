@@ -311,14 +311,14 @@ class ML:
         accelerated: bool = True,
         label: str = "",
         threads: int = 0,
-        lanes: int = 0,
+        lanes: int = 1,
         memory_limit: int | None = None,
         max_in_flight: int | None = None,
     ) -> Reply[MLContext]:
         """A context. The first one starts the library's threads.
 
         `threads` share the work of one operation; `lanes` run operations side by side. With 0
-        the library chooses both, from the cores that the process may use. `memory_limit` is in bytes. Beyond `max_in_flight` operations a call raises
+        the library chooses them, from the cores that the process may use. `memory_limit` is in bytes. Beyond `max_in_flight` operations a call raises
         QuotaExceededError: calls never block.
         """
         return Reply(
