@@ -67,11 +67,11 @@ void reduce_along(Node& node) {
   node.set((node.builder.*method)(node.operand(0), attributes, node.label()));
 }
 
-constexpr double zero = 0, one = 1, least = -INFINITY, most = INFINITY, none = NAN;
 using B = GraphBuilder;
 }  // namespace
 
 std::span<const Row> reduction_rows() noexcept {
+  static constexpr double zero = 0, one = 1, least = -INFINITY, most = INFINITY, none = NAN;
   static constexpr std::array rows{
       Row{"ReduceL1", reduce_along<&B::reduce_l1, unknown, 18, zero>},
       Row{"ReduceL2", reduce_along<&B::reduce_l2, unknown, 18, zero>},
