@@ -89,11 +89,9 @@ BOOST_AUTO_TEST_CASE(memory_for_one_more_shape_comes_from_the_others) {
 }
 
 BOOST_AUTO_TEST_CASE(weights_that_shapes_share_count_once) {
-  // They take 256 KiB, the same again during a build, and all the rest next to nothing.
-  const Rig rig({"weights"}, [](auto& options) {
-    options.model.memory_limit = 700 << 10;
-    options.model.threads = 1;  // parts of steps would have weights of their own
-  });
+  // They take 256 KiB, the same again during a build, and all the rest next to nothing. Without
+  // AVX-512 some numbers of rows have a layout of their own. Four times 256 KiB do not fit.
+  const Rig rig({"weights"}, [](auto& options) { options.model.memory_limit = 1000 << 10; });
   Client client(rig.port());
   for (int round = 0; round < 2; ++round)
     for (std::size_t rows = 8; rows < 12; ++rows) {
