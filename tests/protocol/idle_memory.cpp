@@ -126,16 +126,21 @@ BOOST_AUTO_TEST_CASE(what_ran_before_the_pause_is_forgotten) {
 
 // The limit counts it as free meanwhile, so that another may take it.
 BOOST_AUTO_TEST_CASE(a_run_fails_if_another_has_taken_the_memory_and_works_again_later) {
-  const auto [limit, arena] = [] {
+  std::uint64_t limit = 0;
+  std::uint32_t arena = 0;
+  {
     Rig rig;
     rig.run();
-    return std::pair(rig.bytes(), std::uint64_t{rig.graph.memory().arena});
-  }();
+    limit = rig.bytes();
+    arena = static_cast<std::uint32_t>(rig.graph.memory().arena);
+  }
   Rig rig({.memory_limit = limit});
   rig.run();
   const auto words = [&] {
-    return rig.world.settle(
-        rig.context.create_tensor({DataType::uint8, {static_cast<std::uint32_t>(arena)}}));
+    TensorDescriptor descriptor;
+    descriptor.data_type = DataType::uint8;
+    descriptor.shape = {arena};
+    return rig.world.settle(rig.context.create_tensor(descriptor));
   };
   BOOST_TEST(!words().has_value());
   rig.pass(30s);
