@@ -41,7 +41,7 @@ void Crew::end() noexcept {
 
 Team::Team(int threads)
     : crew_([threads] {
-        ensure(threads >= 1, "a team has the one who calls it");
+        ensure(threads >= 1, "a team includes its caller");
         return std::make_shared<Crew>(1, static_cast<std::size_t>(threads),
                                       std::make_shared<Executions>());
       }()),

@@ -23,9 +23,9 @@ struct FileState {
 std::optional<FileState> state_of(const std::filesystem::path& path);
 
 /// A whole file, mapped read-only. Processes that map it share its pages. A lease (fcntl(2),
-/// F_SETLEASE) makes the system hold back everybody who opens the file for writing or truncates it.
-/// A thread of this process finds such a lease within half a second. It copies the file, puts the
-/// copy where the mapping was, and gives the lease back. So readers meet the old bytes and no
+/// F_SETLEASE) makes the system hold back each program that opens the file for writing or truncates
+/// it. A thread of this process finds such a lease within half a second. It copies the file, puts
+/// the copy where the mapping was, and gives the lease back. So readers meet the old bytes and no
 /// SIGBUS. A replaced file needs no care: the mapping is of the old one. Thread-safe.
 class MappedFile {
  public:
