@@ -18,5 +18,5 @@ folder=$1
 shift
 say "build: $name, into build/$name"
 quietly "configure-$name" cmake -S "$folder" -B "build/$name" -G Ninja -D CMAKE_BUILD_TYPE=Release \
-  -D CMAKE_PREFIX_PATH="$root/build/prefix" "$@"
+  -D CMAKE_PREFIX_PATH="$root/build/prefix" -D CMAKE_UNITY_BUILD=ON "$@"
 quietly "build-$name" cmake --build "build/$name"

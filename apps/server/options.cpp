@@ -12,8 +12,6 @@ namespace polychron::server {
 
 namespace {
 
-[[noreturn]] void bad(const std::string& message) { throw Error(ErrorKind::bad_data, message); }
-
 /// An option: its name, its argument ("" for a switch), its help, and what it sets.
 struct Option {
   std::string name;
@@ -28,7 +26,7 @@ std::uint64_t number(const std::string& name, const std::string& text, std::uint
   const auto* end = text.data() + text.size();
   const auto [at, failed] = std::from_chars(text.data(), end, value);
   if (failed != std::errc() || at != end || value < least || value > most)
-    bad("--" + name + " '" + printable(text, 40) + "': expected a whole number " +
+    bad_data("--" + name + " '" + printable(text, 40) + "': expected a whole number " +
         (least == 0 ? "up to " : "from " + std::to_string(least) + " to ") + std::to_string(most));
   return value;
 }
@@ -166,7 +164,7 @@ std::vector<Option> all_options() {
 const Option& find(const std::vector<Option>& options, const std::string& name) {
   for (const auto& each : options)
     if (each.name == name) return each;
-  bad("unknown option --" + printable(name, 40) + "; --help lists all");
+  bad_data("unknown option --" + printable(name, 40) + "; --help lists all");
 }
 
 /// {"lanes": 2, "repository": true}: the same names as on the command line.
@@ -175,7 +173,7 @@ void read_file(ServerOptions& options, const std::vector<Option>& all, const std
   const auto text = text_of_file(file, "--config ");
   const auto document = boost::json::parse(text, failed);
   const auto* object = failed ? nullptr : document.if_object();
-  if (!object) bad("--config '" + printable(file) + "': expected a JSON object");
+  if (!object) bad_data("--config '" + printable(file) + "': expected a JSON object");
   for (const auto& [key, value] : *object) {
     const std::string name(key.data(), key.size());
     const auto& option = find(all, name);
@@ -186,7 +184,7 @@ void read_file(ServerOptions& options, const std::vector<Option>& all, const std
     } else if (value.is_number() && !option.argument.empty()) {
       option.set(options, boost::json::serialize(value));
     } else {
-      bad("--config '" + printable(file) + "': '" + name + "' has a value of the wrong type");
+      bad_data("--config '" + printable(file) + "': '" + name + "' has a value of the wrong type");
     }
   }
 }
@@ -200,7 +198,7 @@ ServerOptions parse_options(const std::vector<std::string>& arguments) {
     const auto& argument = arguments[i];
     if (!argument.starts_with("--")) {
       if (!options.models.empty())
-        bad("one folder of models, got also '" + printable(argument) + "'");
+        bad_data("one folder of models, got also '" + printable(argument) + "'");
       options.models = argument;
       continue;
     }
@@ -212,7 +210,7 @@ ServerOptions parse_options(const std::vector<std::string>& arguments) {
     if (equals != std::string::npos)
       value = argument.substr(equals + 1);
     else if (!is_switch && ++i == arguments.size())
-      bad("--" + name + ": an argument is missing");
+      bad_data("--" + name + ": an argument is missing");
     else if (!is_switch)
       value = arguments[i];
     if (is_file)
@@ -221,7 +219,7 @@ ServerOptions parse_options(const std::vector<std::string>& arguments) {
       find(all, name).set(options, value);
   }
   if (options.models.empty() && !options.help && !options.print_version)
-    bad("expected a folder of models; --help explains");
+    bad_data("expected a folder of models; --help explains");
   return options;
 }
 

@@ -27,12 +27,15 @@ set(neighbours -Wno-shadow -Wno-subobject-linkage)
 target_compile_options(polychron_flags INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wold-style-cast
   "$<$<CXX_COMPILER_ID:GNU>:${doubts}>" "$<$<AND:$<CXX_COMPILER_ID:GNU>,$<BOOL:${POLYCHRON_UNITY}>>:${neighbours}>" $<$<BOOL:${POLYCHRON_WERROR}>:-Werror>)
+# g++ collects garbage from 128 MiB on. Later it takes a fifth more memory and a quarter less time.
+target_compile_options(polychron_flags INTERFACE
+  $<$<CXX_COMPILER_ID:GNU>:--param=ggc-min-expand=100;--param=ggc-min-heapsize=600000>)
 if(POLYCHRON_SANITIZE)
   # -fno-sanitize=null: CAF 0.17.6 binds a null reference on each spawn of a function without arguments. vptr
-  # needs type information that CAF's internals hide. -Wmaybe-uninitialized does not know the checks that
-  # sanitizers insert, and warns of them.
+  # needs type information that CAF's internals hide. object-size costs a fifth of Clang's time, and the address
+  # sanitizer finds the same. -Wmaybe-uninitialized does not know the checks that sanitizers insert, and warns of them.
   target_compile_options(polychron_flags INTERFACE
-    -fsanitize=${POLYCHRON_SANITIZE} -fno-sanitize=null,vptr -fno-sanitize-recover=undefined
+    -fsanitize=${POLYCHRON_SANITIZE} -fno-sanitize=null,object-size,vptr -fno-sanitize-recover=undefined
     -fno-omit-frame-pointer $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
   target_link_options(polychron_flags INTERFACE -fsanitize=${POLYCHRON_SANITIZE})
   # g++ has a macro that says so, Clang has none.

@@ -21,8 +21,6 @@ using Input = inference::ModelInferRequest::InferInputTensor;
 /// protobuf would print a line for each string that is not UTF-8.
 [[maybe_unused]] auto* const printer = google::protobuf::SetLogHandler(nullptr);
 
-[[noreturn]] void bad(const std::string& message) { throw Refusal(Status::bad_request, message); }
-
 /// Elements of a narrower type than the field that carries them.
 template <class T, class Field>
 Buffer narrowed(const Field& values, const std::string& what) {
@@ -31,7 +29,7 @@ Buffer narrowed(const Field& values, const std::string& what) {
   for (const auto value : values) {
     if constexpr (std::is_integral_v<T> && !std::is_same_v<std::decay_t<decltype(value)>, bool>)
       if (!std::in_range<T>(value))
-        bad(what + ": element " + std::to_string(at) + " is " + std::to_string(value) +
+        bad_request(what + ": element " + std::to_string(at) + " is " + std::to_string(value) +
             ", out of range");
     const auto element = static_cast<T>(value);
     std::memcpy(buffer.data() + at++ * sizeof(T), &element, sizeof(T));
@@ -76,7 +74,7 @@ Buffer contents_of(WireType type, const inference::InferTensorContents& contents
     case WireType::bf16:
       break;
   }
-  bad(what + ": " + std::string(to_string(type)) + " is accepted in raw_input_contents only");
+  bad_request(what + ": " + std::string(to_string(type)) + " is accepted in raw_input_contents only");
 }
 
 template <class Parameters>
@@ -98,26 +96,26 @@ WireTensor parse_input(const inference::ModelInferRequest& message, int at) {
   const auto& input = message.inputs(at);
   const auto what = "input '" + printable(input.name()) + "'";
   const auto type = wire_type_from(input.datatype());
-  if (!type) bad(what + ": unknown datatype '" + printable(input.datatype(), 40) + "'");
+  if (!type) bad_request(what + ": unknown datatype '" + printable(input.datatype(), 40) + "'");
   refuse_unsupported(input.parameters(), what);
   if (input.shape_size() > static_cast<int>(max_rank))
-    bad(what + ": rank " + std::to_string(input.shape_size()) + ", at most " +
+    bad_request(what + ": rank " + std::to_string(input.shape_size()) + ", at most " +
         std::to_string(max_rank));
   WireTensor tensor{input.name(), *type, {}, {}};
   for (const auto size : input.shape()) {
     if (!std::in_range<std::uint32_t>(size))
-      bad(what + ": dimension " + std::to_string(size) + ", expected a whole number below 2^32");
+      bad_request(what + ": dimension " + std::to_string(size) + ", expected a whole number below 2^32");
     tensor.shape.push_back(static_cast<std::uint32_t>(size));
   }
   const bool is_raw = message.raw_input_contents_size() > 0;
-  if (is_raw && input.has_contents()) bad(what + ": has contents and raw_input_contents; give one");
+  if (is_raw && input.has_contents()) bad_request(what + ": has contents and raw_input_contents; give one");
   if (is_raw)
     tensor.bytes = Buffer::copy_of(std::as_bytes(std::span(message.raw_input_contents(at))));
   else
     tensor.bytes = contents_of(*type, input.contents(), what);
   const auto expected = *type == WireType::bytes ? tensor.bytes.size() : wire_size(tensor);
   if (tensor.bytes.size() != expected)
-    bad(what + ": " + describe(tensor.type, tensor.shape) + " has " + std::to_string(expected) +
+    bad_request(what + ": " + describe(tensor.type, tensor.shape) + " has " + std::to_string(expected) +
         " bytes, got " + std::to_string(tensor.bytes.size()));
   return tensor;
 }
@@ -219,7 +217,7 @@ std::uint64_t packed_bytes(const google::protobuf::FieldDescriptor& field,
   return 3 * sizeof(std::int64_t) * static_cast<std::uint64_t>(count);
 }
 
-std::uint64_t parsed_bytes(const google::protobuf::Descriptor& type,
+std::uint64_t fields_bytes(const google::protobuf::Descriptor& type,
                            google::protobuf::io::CodedInputStream& input, int end) {
   using Field = google::protobuf::FieldDescriptor;
   using Lite = google::protobuf::internal::WireFormatLite;
@@ -229,7 +227,7 @@ std::uint64_t parsed_bytes(const google::protobuf::Descriptor& type,
     std::uint32_t length = 0;
     if (tag == 0) break;  // damaged: the parser says so
     if (Lite::GetTagWireType(tag) == Lite::WIRETYPE_START_GROUP)
-      bad("the message has a group, which protobuf 3 does not have");
+      bad_request("the message has a group, which protobuf 3 does not have");
     if (Lite::GetTagWireType(tag) != Lite::WIRETYPE_LENGTH_DELIMITED) {
       bytes += number_bytes;
       if (!Lite::SkipField(&input, tag)) break;
@@ -241,7 +239,7 @@ std::uint64_t parsed_bytes(const google::protobuf::Descriptor& type,
     const auto* field = type.FindFieldByNumber(Lite::GetTagFieldNumber(tag));
     const auto last = input.CurrentPosition() + static_cast<int>(length);
     if (field && field->cpp_type() == Field::CPPTYPE_MESSAGE) {
-      bytes += parsed_bytes(*field->message_type(), input, last);
+      bytes += fields_bytes(*field->message_type(), input, last);
     } else {
       bytes += string_bytes + length;  // also where numbers are expected, and none are packed
       if (field && field->is_packable()) bytes += packed_bytes(*field, input, length);
@@ -258,7 +256,7 @@ std::uint64_t parsed_bytes(const google::protobuf::Descriptor& type,
                            std::span<const std::byte> bytes) {
   google::protobuf::io::CodedInputStream input(reinterpret_cast<const std::uint8_t*>(bytes.data()),
                                                static_cast<int>(bytes.size()));
-  return parsed_bytes(type, input, static_cast<int>(bytes.size()));
+  return fields_bytes(type, input, static_cast<int>(bytes.size()));
 }
 
 InferRequest parse_infer(const inference::ModelInferRequest& message) {
@@ -267,7 +265,7 @@ InferRequest parse_infer(const inference::ModelInferRequest& message) {
   refuse_unsupported(message.parameters(), "request");
   if (message.raw_input_contents_size() > 0 &&
       message.raw_input_contents_size() != message.inputs_size())
-    bad("request: " + std::to_string(message.inputs_size()) + " inputs, but " +
+    bad_request("request: " + std::to_string(message.inputs_size()) + " inputs, but " +
         std::to_string(message.raw_input_contents_size()) + " raw_input_contents");
   for (int i = 0; i < message.inputs_size(); ++i) request.inputs.push_back(parse_input(message, i));
   for (const auto& output : message.outputs()) {

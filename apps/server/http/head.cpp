@@ -11,8 +11,6 @@ namespace {
 namespace http = boost::beast::http;
 using boost::beast::iequals;
 
-[[noreturn]] void bad(const std::string& message) { throw Refusal(Status::bad_request, message); }
-
 /// The values of a field that may stand several times, as one list.
 std::string joined(const RequestHead& head, http::field name) {
   std::string all;
@@ -30,10 +28,10 @@ std::string_view trimmed(std::string_view text) {
 void check_coding(const RequestHead& head, bool chunked) {
   if (head.count(http::field::transfer_encoding) == 0) return;
   const auto coding = joined(head, http::field::transfer_encoding);
-  if (head.version() < 11) bad("Transfer-Encoding in HTTP/1.0");
+  if (head.version() < 11) bad_request("Transfer-Encoding in HTTP/1.0");
   // Another server in front of this one might see the end of this body elsewhere.
   const auto last = trimmed(std::string_view(coding).substr(coding.rfind(',') + 1));
-  if (!chunked || !iequals(last, "chunked")) bad("Transfer-Encoding: expected chunked at its end");
+  if (!chunked || !iequals(last, "chunked")) bad_request("Transfer-Encoding: expected chunked at its end");
   if (!iequals(trimmed(coding), "chunked"))
     throw Refusal(Status::unsupported,
                   "Transfer-Encoding '" + printable(coding, 40) + "': expected chunked alone");
@@ -45,7 +43,7 @@ Addressee split(std::string_view target) {
     if (!iequals(target.substr(0, scheme.size()), scheme)) continue;
     target.remove_prefix(scheme.size());
     const auto end = std::min(target.find('/'), target.size());
-    if (end == 0) bad("the target has no host");
+    if (end == 0) bad_request("the target has no host");
     return {target.substr(0, end), end < target.size() ? target.substr(end) : "/"};
   }
   return {{}, target};
@@ -82,11 +80,11 @@ Addressee addressee_of(const RequestHead& head, bool chunked) {
   check_coding(head, chunked);
   const auto hosts = head.count(http::field::host);
   if (hosts > 1 || (hosts == 0 && head.version() >= 11))
-    bad("expected one header field Host, got " + std::to_string(hosts));
+    bad_request("expected one header field Host, got " + std::to_string(hosts));
   auto to = split(head.target());
   if (to.host.empty()) to.host = head[http::field::host];
   if (to.host.find_first_of(" \t,/@?#\\") != std::string_view::npos)
-    bad("Host '" + printable(to.host, 80) + "': expected a name or an address, and a port");
+    bad_request("Host '" + printable(to.host, 80) + "': expected a name or an address, and a port");
   return to;
 }
 

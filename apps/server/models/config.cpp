@@ -16,8 +16,6 @@ namespace {
 
 namespace json = boost::json;
 
-[[noreturn]] void bad(const std::string& message) { throw Error(ErrorKind::bad_data, message); }
-
 std::string name_of(json::string_view text) { return {text.data(), text.size()}; }
 
 std::uint64_t whole(const json::value& value, std::uint64_t least, std::uint64_t most,
@@ -25,14 +23,14 @@ std::uint64_t whole(const json::value& value, std::uint64_t least, std::uint64_t
   const auto* given = value.if_int64();
   if (!given || *given < 0 || static_cast<std::uint64_t>(*given) < least ||
       static_cast<std::uint64_t>(*given) > most)
-    bad(what + ": expected a whole number from " + std::to_string(least) + " to " +
+    bad_data(what + ": expected a whole number from " + std::to_string(least) + " to " +
         std::to_string(most) + ", got " + printable(json::serialize(value), 40));
   return static_cast<std::uint64_t>(*given);
 }
 
 const json::object& object_of(const json::value& value, const std::string& what) {
   if (const auto* object = value.if_object()) return *object;
-  bad(what + ": expected an object, got " + printable(json::serialize(value), 40));
+  bad_data(what + ": expected an object, got " + printable(json::serialize(value), 40));
 }
 
 constexpr std::uint64_t largest_size = 0xffff'ffff;
@@ -60,7 +58,7 @@ std::map<std::string, SizeRange> sizes_of(const json::value& value, const std::s
     const auto at = what + " '" + printable(name_of(name)) + "'";
     SizeRange range;
     const auto* list = given.if_array();
-    if (list && list->size() != 2) bad(at + ": expected [least, most]");
+    if (list && list->size() != 2) bad_data(at + ": expected [least, most]");
     if (list) range.least = static_cast<std::uint32_t>(whole((*list)[0], 0, largest_size, at));
     range.most =
         static_cast<std::uint32_t>(whole(list ? (*list)[1] : given, range.least, largest_size, at));
@@ -138,7 +136,7 @@ void set_field(ModelConfig& config, const std::string& name, const json::value& 
   else if (name == "warm" && value.is_array())
     for (const auto& each : value.get_array()) config.warm.push_back(bindings_of(each, what));
   else
-    bad(what + ": no such field, or a value of the wrong type");
+    bad_data(what + ": no such field, or a value of the wrong type");
 }
 
 }  // namespace
@@ -160,7 +158,7 @@ ModelConfig parse_config(std::string_view text, const ModelConfig& defaults,
                          const std::string& what) {
   json::error_code failed;
   const auto document = json::parse({text.data(), text.size()}, failed);
-  if (failed) bad(what + ": not JSON: " + failed.message());
+  if (failed) bad_data(what + ": not JSON: " + failed.message());
   ModelConfig config = defaults;
   for (const auto& [name, value] : object_of(document, what))
     set_field(config, name_of(name), value, what + ": '" + printable(name_of(name)) + "'");
@@ -170,7 +168,7 @@ ModelConfig parse_config(std::string_view text, const ModelConfig& defaults,
 std::string text_of_file(const std::filesystem::path& file, std::string_view what) {
   std::ifstream stream(file, std::ios::binary);
   std::string text{std::istreambuf_iterator<char>(stream), {}};
-  if (!stream) bad(std::string(what) + "'" + printable(file.string()) + "': cannot be read");
+  if (!stream) bad_data(std::string(what) + "'" + printable(file.string()) + "': cannot be read");
   return text;
 }
 

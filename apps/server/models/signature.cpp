@@ -30,8 +30,6 @@ SignatureTensor tensor_of(const onnx::ValueInfo& info, const ModelConfig& config
   return tensor;
 }
 
-[[noreturn]] void bad(const std::string& message) { throw Refusal(Status::bad_request, message); }
-
 /// What symbols stand for in one request.
 class Symbols {
  public:
@@ -41,13 +39,13 @@ class Symbols {
     if (symbol.empty()) return;
     const auto [at, is_new] = sizes_.try_emplace(symbol, size, tensor);
     if (!is_new && at->second.first != size)
-      bad("model '" + model_ + "': dimension '" + printable(symbol) + "' is " +
+      bad_request("model '" + model_ + "': dimension '" + printable(symbol) + "' is " +
           std::to_string(at->second.first) + " in input '" + printable(at->second.second) +
           "' and " + std::to_string(size) + " in input '" + printable(tensor) + "'");
     const auto limit = config_.sizes.find(symbol);
     if (limit == config_.sizes.end()) return;
     if (size < limit->second.least || size > limit->second.most)
-      bad("model '" + model_ + "': dimension '" + printable(symbol) + "' of input '" +
+      bad_request("model '" + model_ + "': dimension '" + printable(symbol) + "' of input '" +
           printable(tensor) + "' is " + std::to_string(size) + ", served are " +
           std::to_string(limit->second.least) + " to " + std::to_string(limit->second.most));
   }
@@ -80,10 +78,10 @@ void check_outputs(const InferRequest& request, const Signature& signature,
     const bool known = std::any_of(signature.outputs.begin(), signature.outputs.end(),
                                    [&](const auto& each) { return each.name == wanted.name; });
     if (!known)
-      bad("model '" + model + "' has no output '" + printable(wanted.name) + "'; it has " +
+      bad_request("model '" + model + "' has no output '" + printable(wanted.name) + "'; it has " +
           names_of(signature.outputs));
     if (!seen.insert(wanted.name).second)
-      bad("output '" + printable(wanted.name) + "' is asked for twice");
+      bad_request("output '" + printable(wanted.name) + "' is asked for twice");
   }
 }
 
@@ -105,17 +103,17 @@ Bindings check_request(const InferRequest& request, const Signature& signature,
     const auto expected = std::find_if(signature.inputs.begin(), signature.inputs.end(),
                                        [&](const auto& each) { return each.name == given.name; });
     if (expected == signature.inputs.end())
-      bad("model '" + model + "' has no input '" + printable(given.name) + "'; it has " +
+      bad_request("model '" + model + "' has no input '" + printable(given.name) + "'; it has " +
           names_of(signature.inputs));
     if (!seen.insert(given.name).second)
-      bad("input '" + printable(given.name) + "' is given twice");
+      bad_request("input '" + printable(given.name) + "' is given twice");
     if (!fits(given, *expected))
-      bad("input '" + printable(given.name) + "' of model '" + model + "': expected " +
+      bad_request("input '" + printable(given.name) + "' of model '" + model + "': expected " +
           describe(*expected) + ", got " + describe(given.type, given.shape));
     if (given.type == WireType::bytes)
       check_strings(given);
     else if (given.bytes.size() != wire_size(given))
-      bad("input '" + printable(given.name) + "': " + describe(given.type, given.shape) + " has " +
+      bad_request("input '" + printable(given.name) + "': " + describe(given.type, given.shape) + " has " +
           std::to_string(wire_size(given)) + " bytes, got " + std::to_string(given.bytes.size()));
     bool is_free = false;
     for (std::size_t i = 0; i < given.shape.size(); ++i) {
@@ -126,7 +124,7 @@ Bindings check_request(const InferRequest& request, const Signature& signature,
   }
   for (const auto& each : signature.inputs)
     if (!seen.contains(each.name))
-      bad("model '" + model + "': input '" + printable(each.name) + "' is missing, " +
+      bad_request("model '" + model + "': input '" + printable(each.name) + "' is missing, " +
           describe(each));
   check_outputs(request, signature, model);
   return bindings;

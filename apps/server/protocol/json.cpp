@@ -15,8 +15,6 @@ namespace {
 
 namespace json = boost::json;
 
-[[noreturn]] void bad(const std::string& message) { throw Refusal(Status::bad_request, message); }
-
 std::string_view view(const json::string& text) { return {text.data(), text.size()}; }
 
 /// The member `name` of `object`, or null.
@@ -26,14 +24,14 @@ const json::value* member(const json::object& object, std::string_view name) {
 
 const json::object& object_of(const json::value& value, const std::string& what) {
   if (const auto* object = value.if_object()) return *object;
-  bad(what + ": expected an object");
+  bad_request(what + ": expected an object");
 }
 
 std::string_view text_of(const json::object& object, std::string_view name,
                          const std::string& what) {
   const auto* value = member(object, name);
   const auto* text = value ? value->if_string() : nullptr;
-  if (!text) bad(what + ": expected a string '" + std::string(name) + "'");
+  if (!text) bad_request(what + ": expected a string '" + std::string(name) + "'");
   return view(*text);
 }
 
@@ -51,7 +49,7 @@ std::optional<std::uint64_t> number(const json::object* parameters, std::string_
   if (const auto* given = value->if_int64(); given && *given >= 0)
     return static_cast<std::uint64_t>(*given);
   if (const auto* given = value->if_uint64()) return *given;
-  bad(what + ": parameter '" + std::string(name) + "' is " +
+  bad_request(what + ": parameter '" + std::string(name) + "' is " +
       printable(json::serialize(*value), 40) + ", expected a whole number");
 }
 
@@ -60,7 +58,7 @@ bool flag(const json::object* parameters, std::string_view name, bool absent,
   const auto* value = parameters ? member(*parameters, name) : nullptr;
   if (!value) return absent;
   if (const auto* given = value->if_bool()) return *given;
-  bad(what + ": parameter '" + std::string(name) + "' is " +
+  bad_request(what + ": parameter '" + std::string(name) + "' is " +
       printable(json::serialize(*value), 40) + ", expected true or false");
 }
 
@@ -76,14 +74,14 @@ void refuse_unsupported(const json::object* parameters, const std::string& what)
 Shape shape_of(const json::object& object, const std::string& what) {
   const auto* value = member(object, "shape");
   const auto* list = value ? value->if_array() : nullptr;
-  if (!list) bad(what + ": expected an array 'shape'");
+  if (!list) bad_request(what + ": expected an array 'shape'");
   if (list->size() > max_rank)
-    bad(what + ": rank " + std::to_string(list->size()) + ", at most " + std::to_string(max_rank));
+    bad_request(what + ": rank " + std::to_string(list->size()) + ", at most " + std::to_string(max_rank));
   Shape shape;
   for (const auto& each : *list) {
     const auto* size = each.if_int64();
     if (!size || !std::in_range<std::uint32_t>(*size))
-      bad(what + ": dimension " + printable(json::serialize(each), 40) +
+      bad_request(what + ": dimension " + printable(json::serialize(each), 40) +
           ", expected a whole number below 2^32");
     shape.push_back(static_cast<std::uint32_t>(*size));
   }
@@ -110,26 +108,26 @@ WireTensor parse_input(const Document& document, const json::value& value, std::
   const auto what = "input '" + printable(tensor.name) + "'";
   const auto type_name = text_of(object, "datatype", what);
   const auto type = wire_type_from(type_name);
-  if (!type) bad(what + ": unknown datatype '" + printable(type_name, 40) + "'");
+  if (!type) bad_request(what + ": unknown datatype '" + printable(type_name, 40) + "'");
   tensor.type = *type;
   tensor.shape = shape_of(object, what);
   const auto* parameters = parameters_of(object, what);
   refuse_unsupported(parameters, what);
   const auto size = number(parameters, "binary_data_size", what);
   const auto* data = member(object, "data");
-  if (size && data) bad(what + ": has 'data' and binary_data_size; give one");
+  if (size && data) bad_request(what + ": has 'data' and binary_data_size; give one");
   if (data) {
-    if (!data->is_int64()) bad(what + ": expected an array 'data'");
+    if (!data->is_int64()) bad_request(what + ": expected an array 'data'");
     read_elements(tensor, document.data_at(static_cast<std::size_t>(data->get_int64())));
     return tensor;
   }
-  if (!size) bad(what + ": expected 'data' or the parameter binary_data_size");
+  if (!size) bad_request(what + ": expected 'data' or the parameter binary_data_size");
   if (*size > rest.bytes.size())
-    bad(what + ": binary_data_size is " + std::to_string(*size) + ", but only " +
+    bad_request(what + ": binary_data_size is " + std::to_string(*size) + ", but only " +
         std::to_string(rest.bytes.size()) + " bytes follow");
   const auto expected = tensor.type == WireType::bytes ? *size : wire_size(tensor);
   if (*size != expected)
-    bad(what + ": " + describe(tensor.type, tensor.shape) + " has " + std::to_string(expected) +
+    bad_request(what + ": " + describe(tensor.type, tensor.shape) + " has " + std::to_string(expected) +
         " bytes, binary_data_size is " + std::to_string(*size));
   tensor.bytes = rest.take(*size);
   return tensor;
@@ -150,7 +148,7 @@ const json::array* list_of(const json::object& object, std::string_view name) {
   const auto* value = member(object, name);
   if (!value || value->is_null()) return nullptr;
   if (const auto* list = value->if_array()) return list;
-  bad("'" + std::string(name) + "': expected an array");
+  bad_request("'" + std::string(name) + "': expected an array");
 }
 
 void parse_parameters(const json::object& root, InferRequest& request) {
@@ -187,7 +185,7 @@ std::uint64_t bytes_apart(const InferRequest& request, const Body& body) {
 
 InferRequest parse_infer(const Body& body, std::optional<std::size_t> json_length) {
   if (json_length && *json_length > body.bytes.size())
-    bad("Inference-Header-Content-Length is " + std::to_string(*json_length) +
+    bad_request("Inference-Header-Content-Length is " + std::to_string(*json_length) +
         ", but the body has " + std::to_string(body.bytes.size()) + " bytes");
   const auto text = json_of(body, json_length);
   json::monotonic_resource memory;
@@ -197,12 +195,12 @@ InferRequest parse_infer(const Body& body, std::optional<std::size_t> json_lengt
   if (member(root, "id")) request.id = text_of(root, "id", "request");
   parse_parameters(root, request);
   const auto* inputs = list_of(root, "inputs");
-  if (!inputs) bad("request: expected an array 'inputs'");
+  if (!inputs) bad_request("request: expected an array 'inputs'");
   UnreadBytes rest{body.block, body.bytes.subspan(text.size())};
   for (const auto& each : *inputs)
     request.inputs.push_back(parse_input(document, each, request.inputs.size(), rest));
   if (!rest.bytes.empty())
-    bad(std::to_string(rest.bytes.size()) + " bytes follow the JSON that no input asks for");
+    bad_request(std::to_string(rest.bytes.size()) + " bytes follow the JSON that no input asks for");
   if (const auto* outputs = list_of(root, "outputs"))
     for (const auto& each : *outputs)
       request.outputs.push_back(parse_output(each, request.outputs.size(), request.binary_outputs));

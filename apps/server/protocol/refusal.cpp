@@ -42,6 +42,10 @@ std::string_view phrase(Status status) noexcept {
   return "Error";
 }
 
+void bad_request(const std::string& message) { throw Refusal(Status::bad_request, message); }
+
+void bad_data(const std::string& message) { throw Error(ErrorKind::bad_data, message); }
+
 Refusal refusal_of(const Error& error, bool of_request) {
   const std::string text = error.what();
   switch (error.kind()) {

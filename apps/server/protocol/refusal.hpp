@@ -51,6 +51,12 @@ class Refusal : public std::exception {
   std::optional<int> retry_after_s_;
 };
 
+/// What a client sent is wrong: throws Refusal.
+[[noreturn]] void bad_request(const std::string& message);
+
+/// What the server's user wrote is wrong: throws Error(bad_data).
+[[noreturn]] void bad_data(const std::string& message);
+
 /// The status of an error of the library that a checked request met: a wrong argument is then the
 /// client's only if `of_request`.
 Refusal refusal_of(const Error& error, bool of_request = false);

@@ -10,9 +10,6 @@ namespace polychron::server::tests {
 
 namespace {
 
-const std::string infer_simple = "/v2/models/simple/infer";
-const std::string live = "/v2/health/live";
-
 /// Connections whose ends are noted.
 struct Table {
   explicit Table(Connections::Limits limits) : all(limits) {}

@@ -16,9 +16,6 @@ namespace polychron::server::tests {
 
 namespace {
 
-const std::string infer_simple = "/v2/models/simple/infer";
-const std::string live = "/v2/health/live";
-
 std::uint64_t held(const Rig& rig) { return rig.app->service().budget.used(); }
 
 }  // namespace

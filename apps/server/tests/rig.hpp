@@ -61,6 +61,9 @@ class Holding final : public Engine {
 /// Gives the processor to others until the condition holds. No time limit: CTest has one.
 void until(const std::function<bool()>& condition);
 
+/// Paths: where the model "simple" answers, and whether the server lives.
+inline const std::string infer_simple = "/v2/models/simple/infer", live = "/v2/health/live";
+
 /// Requests of the models of tests/models.
 std::string simple_request(const std::string& more = {});
 std::string slow_request(const std::string& more = {});
