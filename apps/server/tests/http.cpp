@@ -18,7 +18,6 @@ std::string text_at(const Response& response, const char* member) {
   return json_of(response).at(member).as_string().c_str();
 }
 
-
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(http)
