@@ -11,10 +11,10 @@ namespace polychron::text::detail {
 
 /// A type that is known here.
 struct BlockType {
-  std::uint32_t number;    ///< in the file
-  std::string_view name;   ///< "Q4_1"
-  std::size_t weights;     ///< in a block
-  std::size_t bytes;       ///< of a block
+  std::uint32_t number;   ///< in the file
+  std::string_view name;  ///< "Q4_1"
+  std::size_t weights;    ///< in a block
+  std::size_t bytes;      ///< of a block
   /// Expands whole blocks to float32.
   void (*expand)(const std::uint8_t* blocks, std::size_t count, float* weights);
 };

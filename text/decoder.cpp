@@ -37,8 +37,7 @@ class Decoder {
       add_layer(i, last && rows_ > 1);
     }
     NamedOperands outputs{{port::rows, b_.concat(new_rows_, 0)}};
-    if (rows_ == 1)
-      outputs.emplace_back(port::logits, product(normalized(x_, w_.norm), w_.head));
+    if (rows_ == 1) outputs.emplace_back(port::logits, product(normalized(x_, w_.norm), w_.head));
     return b_.build(outputs, options);
   }
 
@@ -97,8 +96,8 @@ class Decoder {
                     const Operand& values) {
     const auto rows = s_.heads / s_.groups * rows_;
     const auto q = b_.reshape(by_head(queries), {s_.groups, rows, s_.features});
-    const auto all = b_.concat({scores(q, cached(2 * layer), past_mask_),
-                                scores(q, keys, own_mask_)}, 2);
+    const auto all =
+        b_.concat({scores(q, cached(2 * layer), past_mask_), scores(q, keys, own_mask_)}, 2);
     const auto parts = b_.split(b_.softmax(all, 2), {context_, rows_}, 2);
     const auto seen =
         b_.add(b_.matmul(parts[0], cached(2 * layer + 1)), b_.matmul(parts[1], values));
@@ -130,8 +129,7 @@ class Decoder {
     new_rows_.push_back(b_.reshape(values, one));
     if (keys_and_values_only) return;
     x_ = b_.add(x_, product(attention(i, turned[0], keys, values), w.attention_output));
-    const auto wide =
-        b_.split(product(normalized(x_, w.feed_forward_norm), w.gate_and_up), 2, 1);
+    const auto wide = b_.split(product(normalized(x_, w.feed_forward_norm), w.gate_and_up), 2, 1);
     const auto gate = b_.mul(wide[0], b_.sigmoid(wide[0]));
     x_ = b_.add(x_, product(b_.mul(gate, wide[1]), w.down));
   }

@@ -29,8 +29,8 @@ struct Detached {
   };
 };
 
-/// Awaits a reply, and goes on where callbacks run even if the reply is there: so generate() returns
-/// at once.
+/// Awaits a reply, and goes on where callbacks run even if the reply is there: so generate()
+/// returns at once.
 template <class T>
 struct Later {
   Future<T> future;
@@ -95,8 +95,8 @@ std::vector<Creation> create_tensors(Job& job) {
   const auto create = [&](Tensor& where, OperandDescriptor descriptor, bool readable,
                           bool writable) {
     auto context = model.context;
-    all.push_back({&where, context.create_tensor(TensorDescriptor{
-                               std::move(descriptor), readable, writable, job.options.label})});
+    all.push_back({&where, context.create_tensor(TensorDescriptor{std::move(descriptor), readable,
+                                                                  writable, job.options.label})});
   };
   const auto create_ports = [&](Ports& ports, const Graph& graph, std::uint32_t rows) {
     ports.graph = graph;
@@ -193,8 +193,7 @@ Detached run(std::unique_ptr<Job> own) {
   try {
     auto context = job.model->context;
     auto creations = create_tensors(job);
-    for (auto& creation : creations)
-      *creation.where = co_await later(std::move(creation.tensor));
+    for (auto& creation : creations) *creation.where = co_await later(std::move(creation.tensor));
     for (bool ended = false; !ended;) {
       check_time(job);
       // The last token goes alone: only its logits are of use.
@@ -237,8 +236,7 @@ Future<Generated> generate(std::shared_ptr<const ModelState> model, std::vector<
     refuse(ErrorKind::type_error, "the prompt has " + std::to_string(prompt.size()) +
                                       " tokens: expected at most " +
                                       std::to_string(model->context_length));
-  if (options.max_tokens == 0)
-    refuse(ErrorKind::type_error, "max_tokens: expected 1 or more");
+  if (options.max_tokens == 0) refuse(ErrorKind::type_error, "max_tokens: expected 1 or more");
   auto job = std::make_unique<Job>(std::move(model), std::move(prompt), options);
   auto generated = job->promise.future();
   run(std::move(job));

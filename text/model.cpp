@@ -26,8 +26,7 @@ ModelState::ModelState(const Context& on, const GgufFile& file, const LoadOption
                                   describe_bytes(max_tensor_byte_length));
   auto weights = read_weights(file, sizes, context);
   auto step = build_decoder(context, sizes, weights, {1, context_length}, label);
-  several_rows =
-      build_decoder(context, sizes, weights, {prompt_rows, context_length}, label).get();
+  several_rows = build_decoder(context, sizes, weights, {prompt_rows, context_length}, label).get();
   one_row = step.get();
   embedding = std::move(weights.embedding);
 }

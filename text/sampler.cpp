@@ -31,8 +31,7 @@ TokenId Sampler::choose(std::span<const float> logits) {
   order_.clear();
   for (TokenId i = 0; i < logits.size(); ++i)
     if (!std::isnan(logits[i])) order_.push_back(i);
-  if (order_.empty())
-    throw Error(ErrorKind::operation_error, "the model's result is not a number");
+  if (order_.empty()) throw Error(ErrorKind::operation_error, "the model's result is not a number");
   const auto less_probable = [&](TokenId a, TokenId b) {
     return logits[a] != logits[b] ? logits[a] < logits[b] : a > b;
   };

@@ -24,8 +24,8 @@ class Sampler {
   double temperature_, top_p_;
   std::size_t top_k_;
   std::uint64_t state_;
-  std::vector<TokenId> order_;    ///< kept for its memory
-  std::vector<double> weights_;   ///< of the most probable tokens
+  std::vector<TokenId> order_;   ///< kept for its memory
+  std::vector<double> weights_;  ///< of the most probable tokens
 };
 
 }  // namespace polychron::text::detail

@@ -156,16 +156,15 @@ void PackedMatrix::row(std::uint32_t i, std::span<float> to) const {
 DecoderWeights read_weights(const GgufFile& file, const DecoderSizes& sizes,
                             const Context& context) {
   Reader in(file, context);
-  const auto tokens =
-      file.header().get<std::vector<std::string>>("tokenizer.ggml.tokens").size();
+  const auto tokens = file.header().get<std::vector<std::string>>("tokenizer.ggml.tokens").size();
   const auto vocabulary = static_cast<std::uint32_t>(tokens);
   DecoderWeights all;
   all.embedding = in.matrix("token_embd.weight", vocabulary, sizes.width);
   all.norm = in.vector("output_norm.weight", sizes.width);
   for (std::uint32_t i = 0; i < sizes.layers; ++i) all.layers.push_back(read_layer(in, i, sizes));
   const std::string own_head = "output.weight";
-  all.head = in.stacked({in.has(own_head) ? own_head : "token_embd.weight"}, vocabulary,
-                        sizes.width);
+  all.head =
+      in.stacked({in.has(own_head) ? own_head : "token_embd.weight"}, vocabulary, sizes.width);
   in.check_all_read();
   return all;
 }

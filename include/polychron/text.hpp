@@ -73,9 +73,9 @@ enum class FinishReason : std::uint8_t {
 
 /// The reply of Model::generate().
 struct Generated {
-  std::string text;                       ///< valid UTF-8: the pieces that on_text received
-  std::vector<std::uint32_t> tokens;      ///< of the text, without the one that ended it
-  std::uint32_t prompt_tokens = 0;        ///< number of tokens of the prompt
+  std::string text;                          ///< valid UTF-8: the pieces that on_text received
+  std::vector<std::uint32_t> tokens;         ///< of the text, without the one that ended it
+  std::uint32_t prompt_tokens = 0;           ///< number of tokens of the prompt
   FinishReason reason = FinishReason::stop;  ///< of the end
 };
 
