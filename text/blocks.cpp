@@ -107,7 +107,7 @@ void expand_q6_k(Bytes blocks, std::size_t count, float* weights) {
   });
 }
 
-constexpr std::array types{
+constexpr std::array known_types{
     BlockType{0, "F32", 1, 4, expand_f32},        BlockType{1, "F16", 1, 2, expand_f16},
     BlockType{2, "Q4_0", 32, 18, expand_q4_0},    BlockType{3, "Q4_1", 32, 20, expand_q4_1},
     BlockType{8, "Q8_0", 32, 34, expand_q8_0},    BlockType{12, "Q4_K", 256, 144, expand_q4_k},
@@ -117,8 +117,8 @@ constexpr std::array types{
 }  // namespace
 
 const BlockType* block_type(std::uint32_t number) noexcept {
-  const auto* const found = std::ranges::find(types, number, &BlockType::number);
-  return found == types.end() ? nullptr : found;
+  const auto* const found = std::ranges::find(known_types, number, &BlockType::number);
+  return found == known_types.end() ? nullptr : found;
 }
 
 void expand(const BlockType& type, std::span<const std::byte> bytes, std::span<float> weights) {

@@ -81,7 +81,7 @@ struct Job {
   Ports one, several;
 };
 
-OperandDescriptor floats(Shape shape) { return {DataType::float32, std::move(shape)}; }
+OperandDescriptor float_tensor(Shape shape) { return {DataType::float32, std::move(shape)}; }
 
 struct Creation {
   Tensor* where;
@@ -101,15 +101,15 @@ std::vector<Creation> create_tensors(Job& job) {
   const auto create_ports = [&](Ports& ports, const Graph& graph, std::uint32_t rows) {
     ports.graph = graph;
     ports.rows = rows;
-    create(ports.embedding, floats({rows, model.sizes.width}), false, true);
-    create(ports.angles, floats({2 * rows, 1, model.sizes.features / 2}), false, true);
+    create(ports.embedding, float_tensor({rows, model.sizes.width}), false, true);
+    create(ports.angles, float_tensor({2 * rows, 1, model.sizes.features / 2}), false, true);
     create(ports.length, {DataType::int32, {1}}, false, true);
     create(ports.new_rows, cache_descriptor(model.sizes, {1, rows}), true, false);
   };
   create(job.cache, cache_descriptor(model.sizes, {1, model.context_length}), true, true);
   create_ports(job.one, model.one_row, 1);
   const auto vocabulary = static_cast<std::uint32_t>(model.tokenizer.size());
-  create(job.one.logits, floats({1, vocabulary}), true, false);
+  create(job.one.logits, float_tensor({1, vocabulary}), true, false);
   if (job.tokens.size() > 2) create_ports(job.several, model.several_rows, prompt_rows);
   return all;
 }

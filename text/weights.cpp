@@ -10,7 +10,7 @@ namespace polychron::text::detail {
 
 namespace {
 
-constexpr std::uint32_t most = 1U << 20U;  // of any size, so that products fit
+constexpr std::uint32_t most_of_a_size = 1U << 20U;  // of any size, so that products fit
 
 /// Reads tensors by name, and knows which it has read.
 class Reader {
@@ -117,7 +117,9 @@ void refuse_other(const Gguf& gguf, const std::string& key, std::uint32_t expect
 DecoderSizes::DecoderSizes(const Gguf& gguf) {
   const auto& architecture = gguf.get<std::string>("general.architecture");
   if (architecture != "llama") unsupported("the architecture " + quote(architecture));
-  const auto count = [&](const char* key) { return gguf.count(std::string("llama.") + key, most); };
+  const auto count = [&](const char* key) {
+    return gguf.count(std::string("llama.") + key, most_of_a_size);
+  };
   layers = count("block_count");
   width = count("embedding_length");
   hidden = count("feed_forward_length");

@@ -19,7 +19,7 @@ using Tokens = std::vector<std::uint32_t>;
 
 namespace {
 
-struct Fixture {
+struct GenerateFixture {
   Runtime runtime;
   Context context = runtime.create_context().get();
   TinyModel tiny;
@@ -53,7 +53,7 @@ std::string prompt_of(std::size_t length) {
 
 }  // namespace
 
-BOOST_FIXTURE_TEST_SUITE(generate, Fixture)
+BOOST_FIXTURE_TEST_SUITE(generate, GenerateFixture)
 
 // 2, 3: without and with the graph of several rows. 65, 66, 130: pieces and what is left of them.
 BOOST_AUTO_TEST_CASE(greedy_tokens_are_those_of_plain_loops) {

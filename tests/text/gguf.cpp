@@ -17,7 +17,7 @@ using text_tests::TinyModel;
 
 namespace {
 
-struct Fixture {
+struct GgufFixture {
   Runtime runtime;
   Context context = runtime.create_context().get();
   File file = TinyModel().file();
@@ -55,7 +55,7 @@ constexpr std::uint8_t one_low = 0x00, one_high = 0x3c, half_high = 0x38;  // 1 
 
 }  // namespace
 
-BOOST_FIXTURE_TEST_SUITE(gguf, Fixture)
+BOOST_FIXTURE_TEST_SUITE(gguf, GgufFixture)
 
 BOOST_AUTO_TEST_CASE(a_whole_file_is_loaded) {
   const TemporaryFile written(file.bytes());

@@ -11,7 +11,7 @@ using text_tests::TinyModel;
 
 namespace {
 
-struct Fixture {
+struct TokenizerFixture {
   Runtime runtime;
   Context context = runtime.create_context().get();
   TinyModel tiny;
@@ -31,7 +31,7 @@ const std::string space = "\u0120", newline = "\u010a";
 
 }  // namespace
 
-BOOST_FIXTURE_TEST_SUITE(tokenizer, Fixture)
+BOOST_FIXTURE_TEST_SUITE(tokenizer, TokenizerFixture)
 
 BOOST_AUTO_TEST_CASE(pairs_merge_in_the_order_of_their_ranks) {
   BOOST_TEST(cut("hello") == "hello");
