@@ -57,7 +57,7 @@ BOOST_FIXTURE_TEST_SUITE(generate, GenerateFixture)
 
 // 2, 3: without and with the graph of several rows. 65, 66, 130: pieces and what is left of them.
 BOOST_AUTO_TEST_CASE(greedy_tokens_are_those_of_plain_loops) {
-  for (const std::size_t length : {1, 2, 3, 65, 66, 130}) {
+  for (const std::size_t length : {1U, 2U, 3U, 65U, 66U, 130U}) {
     const auto prompt = prompt_of(length);
     const auto tokens = model.tokenize(prompt);
     BOOST_REQUIRE(tokens.size() == length);

@@ -76,7 +76,7 @@ BOOST_AUTO_TEST_CASE(a_file_that_is_cut_anywhere_is_refused) {
 }
 
 BOOST_AUTO_TEST_CASE(huge_counts_take_no_memory) {
-  for (const std::size_t at : {8, 16}) {  // of tensors, of values
+  for (const auto at : {8U, 16U}) {  // of tensors, of values
     auto bytes = file.bytes();
     for (std::size_t i = 0; i < 8; ++i) bytes[at + i] = '\x7f';
     check(bytes, ErrorKind::bad_data, "header");

@@ -221,7 +221,7 @@ File TinyModel::file() const {
   file.add("tokenizer.ggml.eos_token_id", static_cast<std::uint32_t>(tokens.size() - 1));
   file.add("tokenizer.chat_template", std::string("{{ '<|im_start|>' + message }}"));
   for (const auto& [name, values] : weights) {
-    FileTensor tensor{name, {values.size()}};
+    FileTensor tensor{.name = name, .dimensions = {values.size()}, .bytes = {}};
     const std::uint64_t columns = name.ends_with("ffn_down.weight") ? hidden : std::uint64_t{width};
     if (values.size() > width) tensor.dimensions = {columns, values.size() / columns};
     tensor.bytes.assign(reinterpret_cast<const char*>(values.data()),
