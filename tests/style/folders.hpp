@@ -36,7 +36,7 @@ inline const std::map<std::string, std::set<std::string>> allowed{
     {"apps/tool",
      {"base", "include", "apps/tool/conformance", "observe/replay", "observe/stress",
       "observe/trace", "CLI", "nlohmann"}},
-    {"tests/fuzz", {"ops", "apps/tool", "include", "onnx", "google", "fuzzer"}},
+    {"tests/fuzz", {"ops", "apps/tool", "include", "onnx", "text", "google", "fuzzer"}},
     {"tests/bench", {"actors", "benchmark", "include"}},
 };
 
