@@ -152,9 +152,7 @@ void dispatch(const Job& job, const Ports& ports, std::uint32_t count) {
                             {port::cache, job.cache}};
   NamedTensors outputs{{port::rows, ports.new_rows}};
   if (ports.logits) outputs.emplace_back(port::logits, ports.logits);
-  const DispatchOptions options{.label = job.options.label,
-                                .deadline = job.options.deadline,
-                                .cancellation = job.options.cancellation};
+  const DispatchOptions options{.label = job.options.label};
   context.dispatch(ports.graph, inputs, outputs, options);
 }
 
@@ -188,9 +186,29 @@ bool add_token(Job& job, std::span<const float> logits) {
   return true;
 }
 
-Detached run(std::unique_ptr<Job> own) {
-  auto& job = *own;
+/// The exception that is being handled.
+Error current_error(const Job& job) {
+  const auto named = [&](const Error& error) {
+    return error.with_operation("generate", job.options.label)
+        .with_object("model '" + job.model->label + "'");
+  };
   try {
+    throw;
+  } catch (const Error& error) {
+    return named(error);
+  } catch (const std::bad_alloc&) {
+    return polychron::detail::out_of_memory_error();
+  } catch (const std::exception& exception) {
+    return named(Error(ErrorKind::operation_error, exception.what()));
+  } catch (...) {
+    return named(Error(ErrorKind::operation_error, "on_text threw an exception"));
+  }
+}
+
+Detached run(std::unique_ptr<Job> own) {
+  std::optional<Result<Generated>> outcome;
+  try {
+    auto& job = *own;
     auto context = job.model->context;
     auto creations = create_tensors(job);
     for (auto& creation : creations) *creation.where = co_await later(std::move(creation.tensor));
@@ -213,17 +231,14 @@ Detached run(std::unique_ptr<Job> own) {
     }
     job.pieces.finish();
     job.generated.text = job.pieces.take();
-    job.promise.resolve(std::move(job.generated));
-  } catch (const Error& error) {
-    job.promise.reject(error.with_operation("generate", job.options.label)
-                           .with_object("model '" + job.model->label + "'"));
-  } catch (const std::bad_alloc&) {
-    job.promise.reject(polychron::detail::out_of_memory_error());
-  } catch (const std::exception& exception) {
-    job.promise.reject(Error(ErrorKind::operation_error, exception.what()));
+    outcome.emplace(std::move(job.generated));
   } catch (...) {
-    job.promise.reject(Error(ErrorKind::operation_error, "on_text threw an exception"));
+    outcome.emplace(current_error(*own));
   }
+  // Its memory is free when the caller hears of the end.
+  const auto promise = own->promise;
+  own.reset();
+  promise.settle(std::move(*outcome));
 }
 
 }  // namespace

@@ -14,6 +14,7 @@ namespace polychron::text::detail {
 namespace {
 
 constexpr std::uint32_t most_tokens = 1U << 22U;
+constexpr std::size_t longest_control = 256;
 /// GGUF's types of tokens.
 constexpr double control_type = 3, user_type = 4;
 
@@ -111,8 +112,6 @@ void each_part(std::string_view text, bool single_digits, F&& f) {
   f(text.substr(begin));
 }
 
-std::uint64_t pair_of(TokenId left, TokenId right) { return std::uint64_t{left} << 32U | right; }
-
 }  // namespace
 
 // -- reading --------------------------------------------------------------------------------------
@@ -141,6 +140,8 @@ void Tokenizer::read_tokens(const Gguf& gguf) {
     const auto id = static_cast<TokenId>(i);
     const auto type = types == nullptr ? 1 : (*types)[i];
     if ((type == control_type || type == user_type) && !names[i].empty()) {
+      if (names[i].size() > longest_control)
+        unsupported("a control token of " + std::to_string(names[i].size()) + " bytes");
       controls_.emplace(names[i], id);
       bytes_.push_back(type == user_type ? names[i] : "");
       continue;
@@ -166,8 +167,8 @@ void Tokenizer::read_merges(const Gguf& gguf, const Names& names) {
     if (space == std::string_view::npos) malformed("the merge " + quote(pair) + " has no space");
     const auto left = pair.substr(0, space), right = pair.substr(space + 1);
     whole.assign(left).append(right);
-    merges_.emplace(pair_of(id_of(left), id_of(right)),
-                    Merge{static_cast<std::uint32_t>(i), id_of(whole)});
+    const std::pair both(id_of(left), id_of(right));
+    merges_.emplace(both, Merge{static_cast<std::uint32_t>(i), id_of(whole)});
   }
 }
 
@@ -196,7 +197,7 @@ std::optional<TokenId> Tokenizer::find(std::string_view control) const {
 // -- encoding -------------------------------------------------------------------------------------
 
 std::optional<Tokenizer::Merge> Tokenizer::merge_of(TokenId left, TokenId right) const {
-  const auto at = merges_.find(pair_of(left, right));
+  const auto at = merges_.find({left, right});
   return at == merges_.end() ? std::nullopt : std::optional(at->second);
 }
 
@@ -252,11 +253,12 @@ std::vector<TokenId> Tokenizer::encode(const std::vector<Segment>& segments) con
   std::string text;  // since the last control token
   const auto control_at = [&](std::string_view at) -> std::optional<std::size_t> {
     std::optional<std::size_t> longest;
-    // The names that may stand here sort between the first character and the whole rest.
-    for (auto next = controls_.lower_bound(at.substr(0, 1));
-         next != controls_.end() && next->first.front() == at.front(); ++next)
-      if (at.starts_with(next->first) && next->first.size() > longest.value_or(0))
-        longest = next->first.size();
+    for (std::size_t length = 1; length <= at.size(); ++length) {
+      const auto beginning = at.substr(0, length);
+      const auto next = controls_.lower_bound(beginning);
+      if (next == controls_.end() || !next->first.starts_with(beginning)) break;
+      if (next->first.size() == length) longest = length;
+    }
     return longest;
   };
   for (const auto& segment : segments) {

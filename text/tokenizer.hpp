@@ -9,7 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "text/gguf.hpp"
@@ -46,7 +46,8 @@ class Tokenizer {
     std::uint32_t rank;
     TokenId whole;
   };
-  using Names = std::unordered_map<std::string_view, TokenId>;
+  // No hash tables: a stranger's file could fill one with equal hashes.
+  using Names = std::map<std::string_view, TokenId>;
   void read_tokens(const Gguf& gguf);
   void read_merges(const Gguf& gguf, const Names& names);
   void read_ends(const Gguf& gguf);
@@ -57,7 +58,7 @@ class Tokenizer {
   std::vector<std::string> bytes_;
   std::map<std::string, TokenId, std::less<>> controls_;
   std::array<std::optional<TokenId>, 256> of_byte_;
-  std::unordered_map<std::uint64_t, Merge> merges_;  ///< by both tokens
+  std::map<std::pair<TokenId, TokenId>, Merge> merges_;
   std::vector<TokenId> ends_;
   std::optional<TokenId> first_;  ///< in front of every prompt
   bool single_digits_ = false;
