@@ -1,3 +1,4 @@
+// Model: loading, and calls that check the handle and make a prompt.
 #include <algorithm>
 #include <utility>
 
