@@ -186,22 +186,26 @@ bool add_token(Job& job, std::span<const float> logits) {
   return true;
 }
 
-/// The exception that is being handled.
+/// The exception that is being handled. Never throws: nobody could hear of it.
 Error current_error(const Job& job) {
   const auto named = [&](const Error& error) {
     return error.with_operation("generate", job.options.label)
         .with_object("model '" + job.model->label + "'");
   };
   try {
-    throw;
-  } catch (const Error& error) {
-    return named(error);
+    try {
+      throw;
+    } catch (const Error& error) {
+      return named(error);
+    } catch (const std::bad_alloc&) {
+      throw;
+    } catch (const std::exception& exception) {
+      return named(Error(ErrorKind::operation_error, exception.what()));
+    } catch (...) {
+      return named(Error(ErrorKind::operation_error, "on_text threw an exception"));
+    }
   } catch (const std::bad_alloc&) {
     return polychron::detail::out_of_memory_error();
-  } catch (const std::exception& exception) {
-    return named(Error(ErrorKind::operation_error, exception.what()));
-  } catch (...) {
-    return named(Error(ErrorKind::operation_error, "on_text threw an exception"));
   }
 }
 
