@@ -7,7 +7,7 @@ set -eu
 . "$(dirname "$0")/common.sh"
 name=$1
 shift
-sh scripts/build.sh release polychron polychron_onnx polychron_simulation
+sh scripts/build.sh release polychron polychron_onnx polychron_text polychron_simulation
 components="library development"
 [ ! -x build/bin/polychron ] || components="$components tools"
 for component in $components; do

@@ -1,9 +1,9 @@
 #!/bin/sh
-# Fuzzes: damaged models through the importer, random graphs through the builder, damaged .npy files, bytes of the
+# Fuzzes: damaged models through the importer, random graphs through the builder, damaged .npy and GGUF files, bytes of the
 # server's clients through its parsers, under the address and undefined behaviour sanitizers. Installs and builds what is missing, runs each target, and ends in
 # "N passed, N failed, N skipped", a target each. Usage: fuzz.sh [SECONDS] [TARGET...]
 #   SECONDS  for each target: 60 if not given
-#   TARGET   onnx, builder, npy, server, sweep; all if none is named. sweep is not random: the same damages to every node
+#   TARGET   onnx, builder, npy, gguf, server, sweep; all if none is named. sweep is not random: the same damages to every node
 #            test of ONNX, one at a time, evenly fewer of them if SECONDS are less than 2400
 # What is found stays in build/fuzz/findings, the corpus in build/fuzz/corpus: the next run begins with it.
 # POLYCHRON_SEED=N: that seed of libFuzzer's, which prints its own otherwise.
@@ -14,7 +14,7 @@ seconds=60
 case ${1:-} in
   [0-9]*) seconds=$1; shift ;;
 esac
-[ $# -gt 0 ] || set -- onnx builder npy server sweep
+[ $# -gt 0 ] || set -- onnx builder npy gguf server sweep
 
 passed=0 failed=0
 fuzz=$root/build/fuzz programs=$root/build/asan/bin
@@ -110,6 +110,14 @@ printf '\000%s' "$json" >"$fuzz/seeds/server/json"
 printf '\002/v2/models/m%%20n/versions/1/infer?a=b' >"$fuzz/seeds/server/path"
 printf '\004{"lanes":2,"bindings":{"x":[1,2]},"sizes":{"n":[2,8]},"warm":[{"n":2}]}' >"$fuzz/seeds/server/config"
 printf '\005{"parameters":{"config":"{}","file:1/model.onnx":"AAAA"}}' >"$fuzz/seeds/server/load"
+# GGUF: two values, then a tensor of 4 float32 behind the header.
+mkdir -p "$fuzz/seeds/gguf"
+{
+  printf 'GGUF\003\0\0\0\001\0\0\0\0\0\0\0\002\0\0\0\0\0\0\0'
+  printf '\024\0\0\0\0\0\0\0general.architecture\010\0\0\0\005\0\0\0\0\0\0\0llama'
+  printf '\021\0\0\0\0\0\0\0llama.block_count\004\0\0\0\002\0\0\0'
+  printf '\001\0\0\0\0\0\0\0w\001\0\0\0\004\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0%048d' 0
+} >"$fuzz/seeds/gguf/small"
 say "fuzz: $* for about $seconds seconds each, two at a time"
 trap 'kill 0' INT TERM HUP
 while [ $# -gt 0 ]; do

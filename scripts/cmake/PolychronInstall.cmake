@@ -1,13 +1,13 @@
-# Install and export: find_package(polychron) gives polychron::polychron, polychron::onnx and
-# polychron::stress, as add_subdirectory() does by aliases. The libraries inside (CAF, oneDNN, Eigen,
+# Install and export: find_package(polychron) gives polychron::polychron, polychron::onnx,
+# polychron::text and polychron::stress, as add_subdirectory() does by aliases. The libraries inside (CAF, oneDNN, Eigen,
 # protobuf) stay hidden: a consumer needs none of their headers, and finds their shared libraries as the
 # system does. tests/package tries it.
 include(CMakePackageConfigHelpers)
 set(package_directory ${CMAKE_INSTALL_LIBDIR}/cmake/polychron)
 
 # Installed libraries and programs find each other under any prefix.
-set_target_properties(polychron polychron_onnx polychron_simulation PROPERTIES INSTALL_RPATH "$ORIGIN")
-install(TARGETS polychron polychron_onnx polychron_simulation EXPORT polychron
+set_target_properties(polychron polychron_onnx polychron_text polychron_simulation PROPERTIES INSTALL_RPATH "$ORIGIN")
+install(TARGETS polychron polychron_onnx polychron_text polychron_simulation EXPORT polychron
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library NAMELINK_COMPONENT development)
 install(DIRECTORY include/polychron DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development
   FILES_MATCHING PATTERN "*.hpp")
@@ -22,7 +22,8 @@ install(FILES ${PROJECT_BINARY_DIR}/polychron-config.cmake
   ${PROJECT_BINARY_DIR}/polychron-config-version.cmake scripts/cmake/FindCAF.cmake
   DESTINATION ${package_directory} COMPONENT development)
 
-# For builds without CMake: pkg-config --cflags --libs polychron, polychron-onnx, polychron-stress.
+# For builds without CMake: pkg-config --cflags --libs polychron, polychron-onnx, polychron-text,
+# polychron-stress.
 function(polychron_pkg_config name library description)
   set(POLYCHRON_PC_NAME ${name})
   set(POLYCHRON_PC_LIBRARY ${library})
@@ -36,6 +37,7 @@ function(polychron_pkg_config name library description)
 endfunction()
 polychron_pkg_config(polychron polychron ${PROJECT_DESCRIPTION})
 polychron_pkg_config(polychron-onnx polychron_onnx "ONNX models as graphs of Polychron" polychron)
+polychron_pkg_config(polychron-text polychron_text "Language models on Polychron" polychron)
 polychron_pkg_config(polychron-stress polychron_simulation
   "Schedules of programs that embed Polychron" polychron)
 

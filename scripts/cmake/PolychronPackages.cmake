@@ -40,7 +40,7 @@ polychron_package(development libpolychron-dev libdevel
 polychron_package(tools polychron utils
   "WebNN for server processes: the command polychron" "${same_version}")
 # Packages that link to the libraries depend on this exact version, and the linker's cache is renewed.
-foreach(target polychron polychron_onnx polychron_simulation)
+foreach(target polychron polychron_onnx polychron_text polychron_simulation)
   string(APPEND shlibs "lib${target} 0 ${same_version}\n")
 endforeach()
 file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/debian/shlibs CONTENT "${shlibs}")

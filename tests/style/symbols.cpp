@@ -102,7 +102,8 @@ BOOST_AUTO_TEST_CASE(links_point_in_the_allowed_directions) {
 
 // An application may have another CAF, or another copy of a template of it, in the same process.
 BOOST_AUTO_TEST_CASE(the_libraries_show_nothing_but_their_own) {
-  for (const std::string library : {"polychron", "polychron_onnx", "polychron_simulation"}) {
+  for (const std::string library :
+       {"polychron", "polychron_onnx", "polychron_text", "polychron_simulation"}) {
     const auto path = polychron::testing::binary_directory() + "/lib/lib" + library + ".so";
     std::istringstream lines(output_of("'" + polychron::testing::nm_program() +
                                        "' --dynamic --defined-only --format=posix '" + path + "'"));

@@ -10,6 +10,7 @@ namespace tool {
 void add_run(CLI::App& app, const Globals& globals);
 void add_bench(CLI::App& app, const Globals& globals);
 void add_inspect(CLI::App& app, const Globals& globals);
+void add_generate(CLI::App& app, const Globals& globals);
 void add_devices(CLI::App& app);
 void add_conformance(CLI::App& app, const Globals& globals);
 void add_onnx_tests(CLI::App& app, const Globals& globals);

@@ -8,6 +8,7 @@ constexpr const char* footer =
   polychron run model.onnx --input x=x.npy --output-dir results
   polychron bench model.onnx --bind x=1x3x48x320 --threads 2 --seconds 5 --json
   polychron inspect model.onnx
+  polychron generate model.gguf "What is an actor?"
 
 Exit codes:
   0  success
@@ -24,7 +25,9 @@ polychron SUBCOMMAND --help describes each subcommand.)";
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("Polychron, a native runtime of the W3C WebNN API: runs ONNX models.", "polychron");
+  CLI::App app(
+      "Polychron, a native runtime of the W3C WebNN API: runs ONNX models and language models.",
+      "polychron");
   tool::Globals globals;
   app.footer(footer);
   app.require_subcommand(0, 1);  // a missing one is reported after what is not understood
@@ -32,6 +35,7 @@ int main(int argc, char** argv) {
   tool::add_run(app, globals);
   tool::add_bench(app, globals);
   tool::add_inspect(app, globals);
+  tool::add_generate(app, globals);
   tool::add_devices(app);
   tool::add_conformance(app, globals);
   tool::add_onnx_tests(app, globals);

@@ -1,0 +1,160 @@
+#include "text/decoder.hpp"
+
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+#include "polychron/graph_builder.hpp"
+
+namespace polychron::text::detail {
+
+namespace {
+
+constexpr float unseen = -std::numeric_limits<float>::infinity();
+
+OperandDescriptor floats(Shape shape) { return {DataType::float32, std::move(shape)}; }
+
+/// Adds the decoder's operators to a builder.
+class Decoder {
+ public:
+  Decoder(const Context& context, const DecoderSizes& sizes, const DecoderWeights& weights,
+          const DecoderShape& shape)
+      : s_(sizes),
+        w_(weights),
+        rows_(shape.rows),
+        context_(shape.context),
+        b_(context),
+        x_(b_.input(port::embedding, floats({rows_, s_.width}))),
+        cache_(b_.input(port::cache, cache_descriptor(s_, shape))),
+        past_mask_(past_mask()),
+        own_mask_(own_mask()),
+        angles_(b_.split(b_.input(port::angles, floats({2 * rows_, 1, s_.features / 2})), 2, 0)) {}
+
+  Future<Graph> build(const BuildOptions& options) {
+    for (std::uint32_t i = 0; i < s_.layers; ++i) {
+      const bool last = i + 1 == s_.layers;
+      add_layer(i, last && rows_ > 1);
+    }
+    NamedOperands outputs{{port::rows, b_.concat(new_rows_, 0)}};
+    if (rows_ == 1) outputs.emplace_back(port::logits, product(normalized(x_, w_.norm), w_.head));
+    return b_.build(outputs, options);
+  }
+
+ private:
+  /// [..., inputs] to [..., outputs]
+  Operand product(const Operand& x, const Tensor& weight) {
+    return b_.gemm(x, b_.constant(weight), {.b_transpose = true});
+  }
+
+  /// Root mean square normalization (Zhang, Sennrich, 2019).
+  Operand normalized(const Operand& x, const std::vector<float>& scale) {
+    const auto mean = b_.reduce_mean(b_.mul(x, x), {.axes = {{1}}, .keep_dimensions = true});
+    const auto epsilon = b_.constant(DataType::float32, s_.epsilon);
+    const auto root = b_.sqrt(b_.add(mean, epsilon));
+    return b_.mul(b_.div(x, root), b_.constant(floats({s_.width}), scale));
+  }
+
+  /// 0 for places of the cache that hold a token: [1, 1, context].
+  Operand past_mask() {
+    std::vector<std::int32_t> places(context_);
+    std::iota(places.begin(), places.end(), 0);
+    const auto length = b_.input(port::length, {DataType::int32, {1}});
+    const auto place = b_.constant({DataType::int32, {1, 1, context_}}, places);
+    return b_.where(b_.lesser(place, length), b_.constant(DataType::float32, 0.0),
+                    b_.constant(DataType::float32, static_cast<double>(unseen)));
+  }
+
+  /// 0 for new tokens up to the row's own: [1, heads of a group * rows, rows].
+  Operand own_mask() {
+    const auto heads = s_.heads / s_.groups;
+    std::vector<float> values;
+    for (std::uint32_t row = 0; row < heads * rows_; ++row)
+      for (std::uint32_t column = 0; column < rows_; ++column)
+        values.push_back(column <= row % rows_ ? 0 : unseen);
+    return b_.constant(floats({1, heads * rows_, rows_}), values);
+  }
+
+  /// [rows, n, features] to [n, rows, features]
+  Operand by_head(const Operand& x) { return b_.transpose(x, {.permutation = {{1, 0, 2}}}); }
+
+  /// The cached keys or values: [groups, context, features].
+  Operand cached(std::uint32_t i) {
+    const Shape size{1, s_.groups, context_, s_.features};
+    const auto part = b_.slice(cache_, {.starts = {i, 0, 0, 0}, .sizes = size});
+    return b_.reshape(part, {s_.groups, context_, s_.features});
+  }
+
+  Operand scores(const Operand& queries, const Operand& keys, const Operand& mask) {
+    const auto product = b_.matmul(queries, b_.transpose(keys, {.permutation = {{0, 2, 1}}}));
+    const auto scale = 1 / std::sqrt(static_cast<double>(s_.features));
+    return b_.add(b_.mul(product, b_.constant(DataType::float32, scale)), mask);
+  }
+
+  /// The heads that share keys are rows of one matrix.
+  Operand attention(std::uint32_t layer, const Operand& queries, const Operand& keys,
+                    const Operand& values) {
+    const auto rows = s_.heads / s_.groups * rows_;
+    const auto q = b_.reshape(by_head(queries), {s_.groups, rows, s_.features});
+    const auto all =
+        b_.concat({scores(q, cached(2 * layer), past_mask_), scores(q, keys, own_mask_)}, 2);
+    const auto parts = b_.split(b_.softmax(all, 2), {context_, rows_}, 2);
+    const auto seen =
+        b_.add(b_.matmul(parts[0], cached(2 * layer + 1)), b_.matmul(parts[1], values));
+    const auto heads = b_.reshape(seen, {s_.heads, rows_, s_.features});
+    return b_.reshape(by_head(heads), {rows_, s_.heads * s_.features});
+  }
+
+  /// Queries, then keys, rotated by the angles of their positions.
+  Operand rotated(const Operand& first_half, const Operand& second_half) {
+    const Shape halves{rows_, s_.heads + s_.groups, s_.features / 2};
+    const auto a = b_.reshape(first_half, halves), b = b_.reshape(second_half, halves);
+    const auto &cosines = angles_[0], &sines = angles_[1];
+    const auto first = b_.sub(b_.mul(a, cosines), b_.mul(b, sines));
+    const auto second = b_.add(b_.mul(a, sines), b_.mul(b, cosines));
+    return b_.concat({first, second}, 2);
+  }
+
+  /// Adds a layer; of the last one only keys and values, if nobody needs more.
+  void add_layer(std::uint32_t i, bool keys_and_values_only) {
+    const auto& w = w_.layers[i];
+    const auto half = (s_.heads + s_.groups) * (s_.features / 2);
+    const auto parts = b_.split(product(normalized(x_, w.attention_norm), w.attention),
+                                {half, half, s_.groups * s_.features}, 1);
+    const auto turned = b_.split(rotated(parts[0], parts[1]), {s_.heads, s_.groups}, 1);
+    const auto keys = by_head(turned[1]);
+    const auto values = by_head(b_.reshape(parts[2], {rows_, s_.groups, s_.features}));
+    const Shape one{1, s_.groups, rows_, s_.features};
+    new_rows_.push_back(b_.reshape(keys, one));
+    new_rows_.push_back(b_.reshape(values, one));
+    if (keys_and_values_only) return;
+    x_ = b_.add(x_, product(attention(i, turned[0], keys, values), w.attention_output));
+    const auto wide = b_.split(product(normalized(x_, w.feed_forward_norm), w.gate_and_up), 2, 1);
+    const auto gate = b_.mul(wide[0], b_.sigmoid(wide[0]));
+    x_ = b_.add(x_, product(b_.mul(gate, wide[1]), w.down));
+  }
+
+  const DecoderSizes& s_;
+  const DecoderWeights& w_;
+  const std::uint32_t rows_, context_;
+  GraphBuilder b_;
+  Operand x_;  ///< the residual stream: [rows, width]
+  const Operand cache_, past_mask_, own_mask_;
+  const std::vector<Operand> angles_;  ///< cosines and sines: [rows, 1, features / 2]
+  std::vector<Operand> new_rows_;
+};
+
+}  // namespace
+
+OperandDescriptor cache_descriptor(const DecoderSizes& sizes, const DecoderShape& shape) {
+  return floats({2 * sizes.layers, sizes.groups, shape.context, sizes.features});
+}
+
+Future<Graph> build_decoder(const Context& context, const DecoderSizes& sizes,
+                            const DecoderWeights& weights, const DecoderShape& shape,
+                            const std::string& label) {
+  const BuildOptions options{.label = label};
+  return Decoder(context, sizes, weights, shape).build(options);
+}
+
+}  // namespace polychron::text::detail
