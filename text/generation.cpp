@@ -38,7 +38,8 @@ struct Later {
 
   bool await_ready() const noexcept { return false; }
   void await_suspend(std::coroutine_handle<> waiting) {
-    std::move(future).then([this, waiting](Result<T> settled) {
+    auto own = std::move(future);  // the coroutine may go on, and end, before then() returns
+    std::move(own).then([this, waiting](Result<T> settled) {
       result.emplace(std::move(settled));
       waiting.resume();
     });
