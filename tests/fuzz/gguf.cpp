@@ -1,14 +1,14 @@
 // Damaged GGUF files through the reader, the tokenizer and the sizes of a decoder: tensors that lie
 // in the file, tokens that exist, or a reason. Weights are not read: their sizes are checked here.
-#include "text/gguf.hpp"
+#include "apps/text/gguf.hpp"
 
 #include <span>
 #include <string_view>
 
+#include "apps/text/tokenizer.hpp"
+#include "apps/text/weights.hpp"
 #include "polychron/error.hpp"
 #include "tests/fuzz/site.hpp"
-#include "text/tokenizer.hpp"
-#include "text/weights.hpp"
 
 using namespace polychron::text::detail;
 

@@ -22,7 +22,7 @@ inline const std::map<std::string, std::set<std::string>> allowed{
      {"base", "observe/recording", "actors", "messages", "kernels", "ops", "include", "caf",
       "boost/container"}},
     {"onnx", {"include", "onnx", "google", "boost/container"}},
-    {"text", {"include"}},
+    {"apps/text", {"include"}},
     {"apps/tool/conformance", {"ops", "include", "nlohmann"}},
     {"examples", {"include"}},
     {"apps/ocr", {"include", "opencv2", "nlohmann"}},
@@ -36,7 +36,7 @@ inline const std::map<std::string, std::set<std::string>> allowed{
     {"apps/tool",
      {"base", "include", "apps/tool/conformance", "observe/replay", "observe/stress",
       "observe/trace", "CLI", "nlohmann"}},
-    {"tests/fuzz", {"ops", "apps/tool", "include", "onnx", "text", "google", "fuzzer"}},
+    {"tests/fuzz", {"ops", "apps/tool", "include", "onnx", "apps/text", "google", "fuzzer"}},
     {"tests/bench", {"actors", "benchmark", "include"}},
 };
 

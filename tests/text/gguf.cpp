@@ -4,10 +4,10 @@
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 
+#include "apps/text/blocks.hpp"
 #include "polychron/runtime.hpp"
 #include "polychron/text.hpp"
 #include "tests/text/tiny_model.hpp"
-#include "text/blocks.hpp"
 
 using namespace polychron;
 using text_tests::Bytes;

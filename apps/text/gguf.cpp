@@ -1,4 +1,4 @@
-#include "text/gguf.hpp"
+#include "apps/text/gguf.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -10,7 +10,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "text/problem.hpp"
+#include "apps/text/problem.hpp"
 
 namespace polychron::text::detail {
 

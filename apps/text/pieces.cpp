@@ -1,10 +1,10 @@
-#include "text/pieces.hpp"
+#include "apps/text/pieces.hpp"
 
 #include <algorithm>
 #include <utility>
 
+#include "apps/text/unicode.hpp"
 #include "polychron/error.hpp"
-#include "text/unicode.hpp"
 
 namespace polychron::text::detail {
 

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "text/gguf.hpp"
+#include "apps/text/gguf.hpp"
 
 namespace polychron::text::detail {
 

@@ -14,8 +14,8 @@
 #include <variant>
 #include <vector>
 
+#include "apps/text/blocks.hpp"
 #include "polychron/buffer.hpp"
-#include "text/blocks.hpp"
 
 namespace polychron::text::detail {
 

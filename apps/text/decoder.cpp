@@ -1,4 +1,4 @@
-#include "text/decoder.hpp"
+#include "apps/text/decoder.hpp"
 
 #include <cmath>
 #include <limits>

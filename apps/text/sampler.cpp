@@ -1,4 +1,4 @@
-#include "text/sampler.hpp"
+#include "apps/text/sampler.hpp"
 
 #include <algorithm>
 #include <cmath>

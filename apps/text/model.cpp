@@ -2,10 +2,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "apps/text/chat.hpp"
+#include "apps/text/model_state.hpp"
+#include "apps/text/problem.hpp"
 #include "polychron/text.hpp"
-#include "text/chat.hpp"
-#include "text/model_state.hpp"
-#include "text/problem.hpp"
 
 namespace polychron::text {
 

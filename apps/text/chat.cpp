@@ -1,4 +1,4 @@
-#include "text/chat.hpp"
+#include "apps/text/chat.hpp"
 
 namespace polychron::text::detail {
 

@@ -9,10 +9,10 @@
 #include <optional>
 #include <utility>
 
+#include "apps/text/model_state.hpp"
+#include "apps/text/pieces.hpp"
+#include "apps/text/sampler.hpp"
 #include "polychron/invariant.hpp"
-#include "text/model_state.hpp"
-#include "text/pieces.hpp"
-#include "text/sampler.hpp"
 
 namespace polychron::text::detail {
 

@@ -1,4 +1,4 @@
-#include "text/problem.hpp"
+#include "apps/text/problem.hpp"
 
 #include "polychron/error.hpp"
 

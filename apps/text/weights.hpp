@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "apps/text/gguf.hpp"
 #include "polychron/context.hpp"
-#include "text/gguf.hpp"
 
 namespace polychron::text::detail {
 

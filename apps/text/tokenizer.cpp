@@ -1,4 +1,4 @@
-#include "text/tokenizer.hpp"
+#include "apps/text/tokenizer.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -6,8 +6,8 @@
 #include <tuple>
 #include <utility>
 
-#include "text/problem.hpp"
-#include "text/unicode.hpp"
+#include "apps/text/problem.hpp"
+#include "apps/text/unicode.hpp"
 
 namespace polychron::text::detail {
 

@@ -1,4 +1,4 @@
-#include "text/blocks.hpp"
+#include "apps/text/blocks.hpp"
 
 #include <algorithm>
 #include <array>

@@ -4,9 +4,9 @@
 #include <memory>
 #include <string>
 
+#include "apps/text/decoder.hpp"
+#include "apps/text/tokenizer.hpp"
 #include "polychron/text.hpp"
-#include "text/decoder.hpp"
-#include "text/tokenizer.hpp"
 
 namespace polychron::text::detail {
 

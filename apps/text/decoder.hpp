@@ -5,8 +5,8 @@
 
 #include <cstdint>
 
+#include "apps/text/weights.hpp"
 #include "polychron/graph.hpp"
-#include "text/weights.hpp"
 
 namespace polychron::text::detail {
 

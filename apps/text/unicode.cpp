@@ -1,11 +1,11 @@
-#include "text/unicode.hpp"
+#include "apps/text/unicode.hpp"
 
 #include <algorithm>
 #include <array>
 #include <iterator>
 #include <span>
 
-#include "text/unicode_tables.hpp"
+#include "apps/text/unicode_tables.hpp"
 
 namespace polychron::text::detail {
 

@@ -4,9 +4,9 @@
 #include <string_view>
 #include <vector>
 
+#include "apps/text/gguf.hpp"
+#include "apps/text/tokenizer.hpp"
 #include "polychron/text.hpp"
-#include "text/gguf.hpp"
-#include "text/tokenizer.hpp"
 
 namespace polychron::text::detail {
 

@@ -5,8 +5,8 @@
 #include <span>
 #include <vector>
 
+#include "apps/text/tokenizer.hpp"
 #include "polychron/text.hpp"
-#include "text/tokenizer.hpp"
 
 namespace polychron::text::detail {
 

@@ -1,10 +1,10 @@
-#include "text/weights.hpp"
+#include "apps/text/weights.hpp"
 
 #include <set>
 #include <utility>
 
+#include "apps/text/problem.hpp"
 #include "polychron/invariant.hpp"
-#include "text/problem.hpp"
 
 namespace polychron::text::detail {
 
