@@ -27,7 +27,8 @@ std::uint64_t number(const std::string& name, const std::string& text, std::uint
   const auto [at, failed] = std::from_chars(text.data(), end, value);
   if (failed != std::errc() || at != end || value < least || value > most)
     bad_data("--" + name + " '" + printable(text, 40) + "': expected a whole number " +
-        (least == 0 ? "up to " : "from " + std::to_string(least) + " to ") + std::to_string(most));
+             (least == 0 ? "up to " : "from " + std::to_string(least) + " to ") +
+             std::to_string(most));
   return value;
 }
 

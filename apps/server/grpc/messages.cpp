@@ -30,7 +30,7 @@ Buffer narrowed(const Field& values, const std::string& what) {
     if constexpr (std::is_integral_v<T> && !std::is_same_v<std::decay_t<decltype(value)>, bool>)
       if (!std::in_range<T>(value))
         bad_request(what + ": element " + std::to_string(at) + " is " + std::to_string(value) +
-            ", out of range");
+                    ", out of range");
     const auto element = static_cast<T>(value);
     std::memcpy(buffer.data() + at++ * sizeof(T), &element, sizeof(T));
   }
@@ -74,7 +74,8 @@ Buffer contents_of(WireType type, const inference::InferTensorContents& contents
     case WireType::bf16:
       break;
   }
-  bad_request(what + ": " + std::string(to_string(type)) + " is accepted in raw_input_contents only");
+  bad_request(what + ": " + std::string(to_string(type)) +
+              " is accepted in raw_input_contents only");
 }
 
 template <class Parameters>
@@ -100,23 +101,25 @@ WireTensor parse_input(const inference::ModelInferRequest& message, int at) {
   refuse_unsupported(input.parameters(), what);
   if (input.shape_size() > static_cast<int>(max_rank))
     bad_request(what + ": rank " + std::to_string(input.shape_size()) + ", at most " +
-        std::to_string(max_rank));
+                std::to_string(max_rank));
   WireTensor tensor{input.name(), *type, {}, {}};
   for (const auto size : input.shape()) {
     if (!std::in_range<std::uint32_t>(size))
-      bad_request(what + ": dimension " + std::to_string(size) + ", expected a whole number below 2^32");
+      bad_request(what + ": dimension " + std::to_string(size) +
+                  ", expected a whole number below 2^32");
     tensor.shape.push_back(static_cast<std::uint32_t>(size));
   }
   const bool is_raw = message.raw_input_contents_size() > 0;
-  if (is_raw && input.has_contents()) bad_request(what + ": has contents and raw_input_contents; give one");
+  if (is_raw && input.has_contents())
+    bad_request(what + ": has contents and raw_input_contents; give one");
   if (is_raw)
     tensor.bytes = Buffer::copy_of(std::as_bytes(std::span(message.raw_input_contents(at))));
   else
     tensor.bytes = contents_of(*type, input.contents(), what);
   const auto expected = *type == WireType::bytes ? tensor.bytes.size() : wire_size(tensor);
   if (tensor.bytes.size() != expected)
-    bad_request(what + ": " + describe(tensor.type, tensor.shape) + " has " + std::to_string(expected) +
-        " bytes, got " + std::to_string(tensor.bytes.size()));
+    bad_request(what + ": " + describe(tensor.type, tensor.shape) + " has " +
+                std::to_string(expected) + " bytes, got " + std::to_string(tensor.bytes.size()));
   return tensor;
 }
 
@@ -266,7 +269,7 @@ InferRequest parse_infer(const inference::ModelInferRequest& message) {
   if (message.raw_input_contents_size() > 0 &&
       message.raw_input_contents_size() != message.inputs_size())
     bad_request("request: " + std::to_string(message.inputs_size()) + " inputs, but " +
-        std::to_string(message.raw_input_contents_size()) + " raw_input_contents");
+                std::to_string(message.raw_input_contents_size()) + " raw_input_contents");
   for (int i = 0; i < message.inputs_size(); ++i) request.inputs.push_back(parse_input(message, i));
   for (const auto& output : message.outputs()) {
     refuse_unsupported(output.parameters(), "output '" + printable(output.name()) + "'");

@@ -60,7 +60,8 @@ HttpReply state(HttpShared& shared, const HttpRequest&) {
 
 HttpReply metrics(HttpShared& shared, const HttpRequest&) {
   refresh_gauges(shared.service);
-  return {Status::ok, "apps/text/plain; version=0.0.4; charset=utf-8", shared.service.metrics.text()};
+  return {Status::ok, "apps/text/plain; version=0.0.4; charset=utf-8",
+          shared.service.metrics.text()};
 }
 
 HttpReply server_metadata(HttpShared& shared, const HttpRequest&) {

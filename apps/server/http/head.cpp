@@ -31,7 +31,8 @@ void check_coding(const RequestHead& head, bool chunked) {
   if (head.version() < 11) bad_request("Transfer-Encoding in HTTP/1.0");
   // Another server in front of this one might see the end of this body elsewhere.
   const auto last = trimmed(std::string_view(coding).substr(coding.rfind(',') + 1));
-  if (!chunked || !iequals(last, "chunked")) bad_request("Transfer-Encoding: expected chunked at its end");
+  if (!chunked || !iequals(last, "chunked"))
+    bad_request("Transfer-Encoding: expected chunked at its end");
   if (!iequals(trimmed(coding), "chunked"))
     throw Refusal(Status::unsupported,
                   "Transfer-Encoding '" + printable(coding, 40) + "': expected chunked alone");

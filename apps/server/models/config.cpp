@@ -24,7 +24,7 @@ std::uint64_t whole(const json::value& value, std::uint64_t least, std::uint64_t
   if (!given || *given < 0 || static_cast<std::uint64_t>(*given) < least ||
       static_cast<std::uint64_t>(*given) > most)
     bad_data(what + ": expected a whole number from " + std::to_string(least) + " to " +
-        std::to_string(most) + ", got " + printable(json::serialize(value), 40));
+             std::to_string(most) + ", got " + printable(json::serialize(value), 40));
   return static_cast<std::uint64_t>(*given);
 }
 

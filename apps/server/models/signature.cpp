@@ -40,14 +40,15 @@ class Symbols {
     const auto [at, is_new] = sizes_.try_emplace(symbol, size, tensor);
     if (!is_new && at->second.first != size)
       bad_request("model '" + model_ + "': dimension '" + printable(symbol) + "' is " +
-          std::to_string(at->second.first) + " in input '" + printable(at->second.second) +
-          "' and " + std::to_string(size) + " in input '" + printable(tensor) + "'");
+                  std::to_string(at->second.first) + " in input '" + printable(at->second.second) +
+                  "' and " + std::to_string(size) + " in input '" + printable(tensor) + "'");
     const auto limit = config_.sizes.find(symbol);
     if (limit == config_.sizes.end()) return;
     if (size < limit->second.least || size > limit->second.most)
       bad_request("model '" + model_ + "': dimension '" + printable(symbol) + "' of input '" +
-          printable(tensor) + "' is " + std::to_string(size) + ", served are " +
-          std::to_string(limit->second.least) + " to " + std::to_string(limit->second.most));
+                  printable(tensor) + "' is " + std::to_string(size) + ", served are " +
+                  std::to_string(limit->second.least) + " to " +
+                  std::to_string(limit->second.most));
   }
 
  private:
@@ -79,7 +80,7 @@ void check_outputs(const InferRequest& request, const Signature& signature,
                                    [&](const auto& each) { return each.name == wanted.name; });
     if (!known)
       bad_request("model '" + model + "' has no output '" + printable(wanted.name) + "'; it has " +
-          names_of(signature.outputs));
+                  names_of(signature.outputs));
     if (!seen.insert(wanted.name).second)
       bad_request("output '" + printable(wanted.name) + "' is asked for twice");
   }
@@ -104,17 +105,18 @@ Bindings check_request(const InferRequest& request, const Signature& signature,
                                        [&](const auto& each) { return each.name == given.name; });
     if (expected == signature.inputs.end())
       bad_request("model '" + model + "' has no input '" + printable(given.name) + "'; it has " +
-          names_of(signature.inputs));
+                  names_of(signature.inputs));
     if (!seen.insert(given.name).second)
       bad_request("input '" + printable(given.name) + "' is given twice");
     if (!fits(given, *expected))
       bad_request("input '" + printable(given.name) + "' of model '" + model + "': expected " +
-          describe(*expected) + ", got " + describe(given.type, given.shape));
+                  describe(*expected) + ", got " + describe(given.type, given.shape));
     if (given.type == WireType::bytes)
       check_strings(given);
     else if (given.bytes.size() != wire_size(given))
-      bad_request("input '" + printable(given.name) + "': " + describe(given.type, given.shape) + " has " +
-          std::to_string(wire_size(given)) + " bytes, got " + std::to_string(given.bytes.size()));
+      bad_request("input '" + printable(given.name) + "': " + describe(given.type, given.shape) +
+                  " has " + std::to_string(wire_size(given)) + " bytes, got " +
+                  std::to_string(given.bytes.size()));
     bool is_free = false;
     for (std::size_t i = 0; i < given.shape.size(); ++i) {
       symbols.take(expected->dimensions[i].symbol, given.shape[i], given.name);
@@ -125,7 +127,7 @@ Bindings check_request(const InferRequest& request, const Signature& signature,
   for (const auto& each : signature.inputs)
     if (!seen.contains(each.name))
       bad_request("model '" + model + "': input '" + printable(each.name) + "' is missing, " +
-          describe(each));
+                  describe(each));
   check_outputs(request, signature, model);
   return bindings;
 }

@@ -50,7 +50,7 @@ std::optional<std::uint64_t> number(const json::object* parameters, std::string_
     return static_cast<std::uint64_t>(*given);
   if (const auto* given = value->if_uint64()) return *given;
   bad_request(what + ": parameter '" + std::string(name) + "' is " +
-      printable(json::serialize(*value), 40) + ", expected a whole number");
+              printable(json::serialize(*value), 40) + ", expected a whole number");
 }
 
 bool flag(const json::object* parameters, std::string_view name, bool absent,
@@ -59,7 +59,7 @@ bool flag(const json::object* parameters, std::string_view name, bool absent,
   if (!value) return absent;
   if (const auto* given = value->if_bool()) return *given;
   bad_request(what + ": parameter '" + std::string(name) + "' is " +
-      printable(json::serialize(*value), 40) + ", expected true or false");
+              printable(json::serialize(*value), 40) + ", expected true or false");
 }
 
 void refuse_unsupported(const json::object* parameters, const std::string& what) {
@@ -76,13 +76,14 @@ Shape shape_of(const json::object& object, const std::string& what) {
   const auto* list = value ? value->if_array() : nullptr;
   if (!list) bad_request(what + ": expected an array 'shape'");
   if (list->size() > max_rank)
-    bad_request(what + ": rank " + std::to_string(list->size()) + ", at most " + std::to_string(max_rank));
+    bad_request(what + ": rank " + std::to_string(list->size()) + ", at most " +
+                std::to_string(max_rank));
   Shape shape;
   for (const auto& each : *list) {
     const auto* size = each.if_int64();
     if (!size || !std::in_range<std::uint32_t>(*size))
       bad_request(what + ": dimension " + printable(json::serialize(each), 40) +
-          ", expected a whole number below 2^32");
+                  ", expected a whole number below 2^32");
     shape.push_back(static_cast<std::uint32_t>(*size));
   }
   return shape;
@@ -124,11 +125,11 @@ WireTensor parse_input(const Document& document, const json::value& value, std::
   if (!size) bad_request(what + ": expected 'data' or the parameter binary_data_size");
   if (*size > rest.bytes.size())
     bad_request(what + ": binary_data_size is " + std::to_string(*size) + ", but only " +
-        std::to_string(rest.bytes.size()) + " bytes follow");
+                std::to_string(rest.bytes.size()) + " bytes follow");
   const auto expected = tensor.type == WireType::bytes ? *size : wire_size(tensor);
   if (*size != expected)
-    bad_request(what + ": " + describe(tensor.type, tensor.shape) + " has " + std::to_string(expected) +
-        " bytes, binary_data_size is " + std::to_string(*size));
+    bad_request(what + ": " + describe(tensor.type, tensor.shape) + " has " +
+                std::to_string(expected) + " bytes, binary_data_size is " + std::to_string(*size));
   tensor.bytes = rest.take(*size);
   return tensor;
 }
@@ -186,7 +187,7 @@ std::uint64_t bytes_apart(const InferRequest& request, const Body& body) {
 InferRequest parse_infer(const Body& body, std::optional<std::size_t> json_length) {
   if (json_length && *json_length > body.bytes.size())
     bad_request("Inference-Header-Content-Length is " + std::to_string(*json_length) +
-        ", but the body has " + std::to_string(body.bytes.size()) + " bytes");
+                ", but the body has " + std::to_string(body.bytes.size()) + " bytes");
   const auto text = json_of(body, json_length);
   json::monotonic_resource memory;
   const auto document = parse_document(text, &memory);
@@ -200,7 +201,8 @@ InferRequest parse_infer(const Body& body, std::optional<std::size_t> json_lengt
   for (const auto& each : *inputs)
     request.inputs.push_back(parse_input(document, each, request.inputs.size(), rest));
   if (!rest.bytes.empty())
-    bad_request(std::to_string(rest.bytes.size()) + " bytes follow the JSON that no input asks for");
+    bad_request(std::to_string(rest.bytes.size()) +
+                " bytes follow the JSON that no input asks for");
   if (const auto* outputs = list_of(root, "outputs"))
     for (const auto& each : *outputs)
       request.outputs.push_back(parse_output(each, request.outputs.size(), request.binary_outputs));
