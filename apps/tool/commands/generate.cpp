@@ -65,13 +65,12 @@ void generate_text(TextOptions options, bool force_progress) {
     if (first == begin) first = Clock::now();
     print_text(piece);
   };
-  const auto generated =
-      model.has_chat() && !options.raw
-          ? model
-                .generate(std::vector{polychron::text::Message{"user", options.prompt}},
-                          options.generate)
-                .get()
-          : model.generate(options.prompt, options.generate).get();
+  const auto begun = [&] {
+    if (!model.has_chat() || options.raw) return model.generate(options.prompt, options.generate);
+    const std::vector<polychron::text::Message> chat{{"user", options.prompt}};
+    return model.generate(chat, options.generate);
+  };
+  const auto generated = begun().get();
   std::cout << std::endl;
   if (!options.time) return;
   const auto rest = seconds_from(first, Clock::now());
