@@ -293,8 +293,7 @@ BOOST_AUTO_TEST_CASE(devices_are_listed) {
 BOOST_AUTO_TEST_CASE(the_command_line_itself) {
   const std::string subcommands =
       "expected a subcommand: run, bench, inspect, generate, devices, conformance, onnx-tests, "
-      "stress "
-      "or trace";
+      "stress or trace";
   check_mistake(run_tool({}), subcommands);
   check_mistake(run_tool({""}), "'': " + subcommands);
   check_mistake(run_tool({"paint"}), "'paint': " + subcommands);

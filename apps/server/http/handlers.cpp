@@ -28,7 +28,7 @@ asio::awaitable<HttpReply> recording_view(HttpShared& shared, HttpRequest&) {
   auto pending = shared.options.view();
   auto result = co_await async_get(std::move(pending));
   auto& page = result.value().value();
-  HttpReply reply{Status::ok, "apps/text/html; charset=utf-8", {}};
+  HttpReply reply{Status::ok, "text/html; charset=utf-8", {}};
   // The page sets the rest of its policy in a meta tag.
   reply.headers.emplace_back("Content-Security-Policy", "frame-ancestors 'none'");
   reply.binary.push_back(std::move(page));
@@ -46,7 +46,7 @@ HttpReply recording(HttpShared& shared, const HttpRequest&) {
 
 HttpReply page(HttpShared& shared, const HttpRequest&) {
   check_page(shared);
-  HttpReply reply{Status::ok, "apps/text/html; charset=utf-8", std::string(page_html())};
+  HttpReply reply{Status::ok, "text/html; charset=utf-8", std::string(page_html())};
   reply.headers.emplace_back(
       "Content-Security-Policy",
       "default-src 'self' 'unsafe-inline'; img-src data:; frame-ancestors 'none'");
@@ -60,8 +60,7 @@ HttpReply state(HttpShared& shared, const HttpRequest&) {
 
 HttpReply metrics(HttpShared& shared, const HttpRequest&) {
   refresh_gauges(shared.service);
-  return {Status::ok, "apps/text/plain; version=0.0.4; charset=utf-8",
-          shared.service.metrics.text()};
+  return {Status::ok, "text/plain; version=0.0.4; charset=utf-8", shared.service.metrics.text()};
 }
 
 HttpReply server_metadata(HttpShared& shared, const HttpRequest&) {

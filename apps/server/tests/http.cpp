@@ -28,6 +28,9 @@ BOOST_AUTO_TEST_CASE(health_and_metadata) {
   BOOST_TEST(client.get("/v2/health/live").body == R"({"live":true})");
   BOOST_TEST(client.get("/v2/health/ready").body == R"({"ready":true})");
   BOOST_TEST(json_of(client.get("/v2")).at("name") == "polychron");
+  BOOST_TEST(client.get("/").headers.at("content-type") == "text/html; charset=utf-8");
+  BOOST_TEST(client.get("/metrics").headers.at("content-type") ==
+             "text/plain; version=0.0.4; charset=utf-8");
   const auto metadata = json_of(client.get("/v2/models/product?a=b"));
   BOOST_TEST(metadata.at("platform") == "onnx_onnxv1");
   BOOST_TEST(metadata.at("inputs").at(0).at("shape") == boost::json::parse("[-1,-1]"));

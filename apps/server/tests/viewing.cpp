@@ -37,7 +37,7 @@ BOOST_AUTO_TEST_CASE(the_program_gets_the_recording_and_gives_the_page) {
   Client client(rig.port());
   const auto page = client.get("/recording/view", "Accept-Encoding: gzip\r\n");
   BOOST_TEST(page.status == 200);
-  BOOST_TEST(page.headers.at("content-type") == "apps/text/html; charset=utf-8");
+  BOOST_TEST(page.headers.at("content-type") == "text/html; charset=utf-8");
   BOOST_TEST(page.body.find("trace view -\n") == 0U);
   BOOST_TEST(std::stoul(page.body.substr(13)) > 1000U);  // bytes
   // Standard input, output and error, and the folder that ls reads: no connection.
