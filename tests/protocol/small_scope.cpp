@@ -56,7 +56,7 @@ bool collect(const Program& program, SystematicStrategy::Reduction reduction, st
   return false;
 }
 
-/// Runs one program in this many. `thinned_more`: of the longer ones; every night all.
+/// Runs one program in this many; of the longer ones one in `thinned_more`, and at night all.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr std::size_t thinned = 40;
 #else

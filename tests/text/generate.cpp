@@ -8,9 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "polychron/runtime.hpp"
-#include "polychron/text.hpp"
-#include "tests/text/tiny_model.hpp"
+#include "tests/text/fixture.hpp"
 
 using namespace polychron;
 using text_tests::TemporaryFile;
@@ -19,13 +17,7 @@ using Tokens = std::vector<std::uint32_t>;
 
 namespace {
 
-struct GenerateFixture {
-  Runtime runtime;
-  Context context = runtime.create_context().get();
-  TinyModel tiny;
-  TemporaryFile file{tiny.file().bytes()};
-  text::Model model = text::Model::load(context, file.path(), {.label = "tiny"});
-
+struct GenerateFixture : text_tests::ModelFixture {
   text::Generated generate(std::string_view prompt, const text::GenerateOptions& options) const {
     return model.generate(prompt, options).get();
   }

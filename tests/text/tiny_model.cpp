@@ -114,7 +114,7 @@ File& File::add(const std::string& key, const std::vector<std::string>& value) {
 }
 File& File::add(const std::string& key, const std::vector<std::int32_t>& value) {
   Bytes bytes;
-  bytes.number(std::uint32_t{array}).number(std::uint32_t{5}).number(std::uint64_t{value.size()});
+  bytes.number(std::uint32_t{array}).number(std::uint32_t{i32}).number(std::uint64_t{value.size()});
   for (const auto one : value) bytes.number(one);
   values.emplace_back(key, std::move(bytes));
   return *this;

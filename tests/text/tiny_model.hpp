@@ -28,7 +28,7 @@ struct Bytes {
 };
 
 /// GGUF's types of values.
-enum Kind : std::uint32_t { u32 = 4, f32 = 6, boolean = 7, text = 8, array = 9, u64 = 10 };
+enum Kind : std::uint32_t { u32 = 4, i32 = 5, f32 = 6, text = 8, array = 9 };
 
 struct FileTensor {
   std::string name;

@@ -1,23 +1,14 @@
 // Byte-pair encoding: words, merges, digits, control tokens.
 #include <boost/test/unit_test.hpp>
 
-#include "polychron/runtime.hpp"
-#include "polychron/text.hpp"
-#include "tests/text/tiny_model.hpp"
+#include "tests/text/fixture.hpp"
 
 using namespace polychron;
 using text_tests::TemporaryFile;
-using text_tests::TinyModel;
 
 namespace {
 
-struct TokenizerFixture {
-  Runtime runtime;
-  Context context = runtime.create_context().get();
-  TinyModel tiny;
-  TemporaryFile file{tiny.file().bytes()};
-  text::Model model = text::Model::load(context, file.path());
-
+struct TokenizerFixture : text_tests::ModelFixture {
   /// The names of the tokens, with a bar between them.
   std::string cut(std::string_view words) const {
     std::string names;
