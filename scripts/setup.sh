@@ -41,6 +41,11 @@ esac
 [ "${1:-}" != python ] || packages="$packages python3-dev python3-venv"
 [ "${1:-}" != viewer ] || packages="$packages chromium fonts-dejavu-core"
 
+# test.sh installs for later sets while it builds: one set-up at a time.
+mkdir -p build/log
+exec 9>build/log/setup.lock
+flock 9
+
 # The lists of packages are fetched at most once, and only when something is missing.
 lists=old
 refresh_lists() {

@@ -173,6 +173,14 @@ for set_of_tests in "$@"; do
   esac
 done
 sh scripts/setup.sh tests
+# What the sets need besides is fetched while the first of them are built.
+for set_of_tests in "$@"; do
+  case $set_of_tests in
+    lint | node | tsan | asan | python) sh scripts/setup.sh "$set_of_tests" || true ;;
+    release) sh scripts/setup.sh viewer || true ;;
+    server) sh scripts/setup.sh server-tests || true ;;
+  esac
+done >build/log/setup-ahead.log 2>&1 &
 for set_of_tests in "$@"; do
   case $set_of_tests in
     lint | release | quick | tsan | server | node | python | nightly) "test_$set_of_tests" ;;

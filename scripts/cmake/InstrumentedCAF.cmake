@@ -23,7 +23,7 @@ target_compile_options(caf_core PRIVATE -w -include limits -fsanitize=${POLYCHRO
   -fno-omit-frame-pointer)
 target_link_options(caf_core PRIVATE -fsanitize=${POLYCHRON_SANITIZE})
 # Headers that every file includes take most of the time, so several files are compiled at once.
-set_target_properties(caf_core PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
+set_target_properties(caf_core PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 40)
 
 set_target_properties(CAF::core PROPERTIES
   IMPORTED_LOCATION ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/libcaf_core.so)
