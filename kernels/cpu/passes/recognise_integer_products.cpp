@@ -14,7 +14,7 @@ using ops::op;
 using ops::ValueId;
 
 /// Elements [begin, end) of the rows or columns of a matrix.
-struct Stretch {
+struct Interval {
   ValueId whole;
   std::uint32_t begin, end;
 };
@@ -45,7 +45,7 @@ class Recogniser {
 
   /// The integer product that ends in `last`. Its nodes, which nobody else reads, are `parts_`.
   std::optional<PlanNode> product_of(PlanNode& last) {
-    std::optional<Stretch> left, right;
+    std::optional<Interval> left, right;
     PlanNode* node = &last;
     for (bool ends = false; !ends;) {
       ends = node->op == op("cast");
@@ -71,19 +71,19 @@ class Recogniser {
   }
 
   /// The part of a matrix that `value` is, along the dimension that is `from_last` from the end.
-  std::optional<Stretch> stretch_of(ValueId value, std::size_t from_last) const {
+  std::optional<Interval> stretch_of(ValueId value, std::size_t from_last) const {
     const PlanNode* const slice = match_.made_by(value, op("slice"));
     const ValueId whole = slice == nullptr ? value : slice->inputs[0];
     const Shape& all = shape(whole);
     if (all.size() < from_last) return std::nullopt;
     const std::size_t axis = all.size() - from_last;
-    if (slice == nullptr) return Stretch{whole, 0, all[axis]};
+    if (slice == nullptr) return Interval{whole, 0, all[axis]};
     const auto& a = std::get<SliceAttributes>(slice->attributes);
     for (std::size_t i = 0; i < all.size(); ++i)
       if ((a.strides && (*a.strides)[i] != 1) ||
           (i != axis && (a.starts[i] != 0 || a.sizes[i] != all[i])))
         return std::nullopt;
-    return Stretch{whole, a.starts[axis], a.starts[axis] + a.sizes[axis]};
+    return Interval{whole, a.starts[axis], a.starts[axis] + a.sizes[axis]};
   }
 
   std::optional<PlanNode> joined(const PlanNode& last, ValueId left, ValueId right) {
