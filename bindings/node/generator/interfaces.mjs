@@ -76,6 +76,8 @@ const conversion = (type) => {
         `toBufferOr${nameOf(type.of)}`,
         `idl.bufferOr((...given) => ${conversion(type.of)}(...given))`,
       );
+    case 'dimension':
+      return named('toDimension', `idl.dimension((...given) => ${conversion(type.of)}(...given))`);
     case 'buffer':
       return 'idl.bufferSource';
     default:
@@ -154,7 +156,8 @@ const bodyOf = (owner, { name, type, parameters }, names, what) => {
 };
 
 const isOperator = (owner, name, type) =>
-  owner === 'MLGraphBuilder' && !['input', 'constant'].includes(name) && type.kind !== 'promise';
+  owner === 'MLGraphBuilder' && !ownMethods.includes(name) && type.kind !== 'promise';
+const ownMethods = ['input', 'dynamicInput', 'constant', 'dynamicReshape'];
 
 const operatorOptions = new Set();
 

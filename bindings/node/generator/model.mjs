@@ -6,7 +6,7 @@ export const foreign = ['AbortSignal', 'GPUDevice'];
 /**
  * A type: {kind, ...} where kind is 'primitive' (name, enforce), 'enum', 'dictionary', 'interface'
  * (name), 'sequence', 'frozen', 'promise' (of), 'record' (of), 'buffer', 'number or sequence' (of),
- * 'buffer or' (of), 'any' or 'undefined'; only in results 'view', 'nullable' (of) and 'union' (all).
+ * 'buffer or' (of), 'dimension' (of, all), 'any' or 'undefined'; only in results 'view', 'nullable' (of) and 'union' (all).
  */
 const typeOf = (type, definitions, attributes = [], nullable = type.nullable) => {
   if (nullable) return { kind: 'nullable', of: typeOf(type, definitions, attributes, false) };
@@ -31,11 +31,13 @@ const typeOf = (type, definitions, attributes = [], nullable = type.nullable) =>
 };
 
 const unionOf = (type, definitions) => {
-  const [first, second] = type.idlType.map((each) => typeOf(each, definitions));
+  const all = type.idlType.map((each) => typeOf(each, definitions));
+  const [first, second] = all;
   if (first.name === 'bigint') return { kind: 'primitive', name: 'bigint or double' };
   if (second.kind === 'sequence') return { kind: 'number or sequence', of: first };
   if (first.kind === 'buffer') return { kind: 'buffer or', of: second };
-  return { kind: 'union', all: [first, second] };
+  if (all.at(-1).kind === 'dictionary') return { kind: 'dimension', of: all.at(-1), all };
+  return { kind: 'union', all };
 };
 
 const memberOf = (member, definitions, from) => ({

@@ -34,6 +34,7 @@ const typeName = (type, result) => {
       return 'ArrayBufferView';
     case 'nullable':
       return `${typeName(type.of, result)} | null`;
+    case 'dimension':
     case 'union':
       return type.all.map((each) => typeName(each, result)).join(' | ');
     case 'buffer or':

@@ -125,6 +125,11 @@ export class MLContext {
   }
 
   run(graph, inputs, { label, timeout, signal }) {
+    if (graph.dynamic)
+      throw new DOMException(
+        'run: a graph with dynamic dimensions needs tensors: dispatch it',
+        'NotSupportedError',
+      );
     const bytes = inputsOf(graph.inputs, inputs, 'run');
     if (inputs.length > bytes.length) {
       const known = new Set(graph.inputs.map(({ name }) => name));
@@ -208,6 +213,8 @@ export class MLTensorLease {
   }
 }
 
+const namesAndShapes = (inputs) => [inputs.map(([name]) => name), inputs.map(([, shape]) => shape)];
+
 export class MLGraph {
   destroyed = false;
 
@@ -215,11 +222,13 @@ export class MLGraph {
     this.handle = handle;
     this.inputs = sized(inputs);
     this.outputs = sized(outputs);
+    this.dynamic = this.inputs.some(({ byteLength }) => Number.isNaN(byteLength));
   }
   described() {
+    const spelled = (shape) => shape.map((size) => size.name ?? size).join(', ');
     const named = (all) =>
       Object.fromEntries(
-        all.map(({ name, shape, dataType }) => [name, `${dataType} [${shape.join(', ')}]`]),
+        all.map(({ name, shape, dataType }) => [name, `${dataType} [${spelled(shape)}]`]),
       );
     return { inputs: named(this.inputs), outputs: named(this.outputs) };
   }
@@ -230,6 +239,12 @@ export class MLGraph {
   }
   plan() {
     return native.graphPlan(this.handle);
+  }
+  computeShapes(inputs) {
+    return Object.fromEntries(native.computeShapes(this.handle, ...namesAndShapes(inputs)));
+  }
+  prepare(inputs) {
+    return settled(native.prepare(this.handle, ...namesAndShapes(inputs)), 'prepare', this);
   }
 }
 
@@ -249,6 +264,14 @@ export class MLGraphBuilder {
 
   input(name, descriptor) {
     return new MLOperand(native.input(this.handle, name, descriptor));
+  }
+
+  dynamicInput(name, descriptor) {
+    return new MLOperand(native.dynamicInput(this.handle, name, descriptor));
+  }
+
+  dynamicReshape(input, newShape, { label }) {
+    return new MLOperand(native.dynamicReshape(this.handle, input.handle, newShape, label));
   }
 
   constant(descriptor, source) {

@@ -22,6 +22,7 @@ export const loadOnnx = (...given) => ml.loadOnnx(...given);
 /** The names of what this package adds to WebNN, for programs that want to know. */
 export const extensions = Object.freeze([
   'context-options',
+  'dynamic-dimensions',
   'error-cause',
   'error-scopes',
   'export',

@@ -169,6 +169,12 @@ export const orSequence = (single, many) => (value, what) => {
   return single(value, what);
 };
 
+/** The union ([EnforceRange] unsigned long or USVString or D), for D a dictionary. */
+export const dimension = (convert) => (value, what) => {
+  if (isObject(value)) return convert(value, what);
+  return typeof value === 'string' ? USVString(value, what) : unsignedLong.enforced(value, what);
+};
+
 /** A record with string keys becomes an array of [key, value], in order, later keys replacing. */
 export const record = (key, convert) => (value, what) => {
   if (!isObject(value)) fail(what, `must be an object, got ${shown(value)}`);

@@ -12,10 +12,10 @@ using namespace polychron;
 namespace {
 
 napi_value make_operand(napi_env env, Operand operand) {
-  const auto descriptor = operand.descriptor();
+  const auto type = operand.data_type();
+  const auto dimensions = operand.dimensions();
   const std::vector parts{make(env, std::make_unique<OperandHandle>(std::move(operand))),
-                          make(env, to_string(descriptor.data_type)),
-                          make_shape(env, descriptor.shape)};
+                          make(env, to_string(type)), make_shape(env, dimensions)};
   return make_array(env, parts, [](napi_value part) { return part; });
 }
 
@@ -29,6 +29,17 @@ napi_value create_builder(const Call& call) {
 
 napi_value input(const Call& call) {
   return make_operand(call.env(), builder_of(call).input(call[1].text(), call[2].descriptor()));
+}
+
+napi_value dynamic_input(const Call& call) {
+  const InputDescriptor descriptor{call[2]["dataType"].data_type(), call[2]["shape"].dimensions()};
+  return make_operand(call.env(), builder_of(call).dynamic_input(call[1].text(), descriptor));
+}
+
+napi_value dynamic_reshape(const Call& call) {
+  return make_operand(call.env(),
+                      builder_of(call).dynamic_reshape(call[1].as<OperandHandle>().operand,
+                                                       call[2].dimensions(), call[3].text()));
 }
 
 napi_value constant(const Call& call) {
@@ -67,8 +78,8 @@ napi_value build(const Call& call) {
       builder_of(call).build(outputs, {call[3].text()}), [env](Result<Graph> built) {
         const auto graph = std::move(built).value();
         const std::vector parts{make(env, std::make_unique<GraphHandle>(env, graph)),
-                                make_descriptors(env, graph.inputs()),
-                                make_descriptors(env, graph.outputs())};
+                                make_descriptors(env, graph.dynamic_inputs()),
+                                make_descriptors(env, graph.dynamic_outputs())};
         return make_array(env, parts, [](napi_value part) { return part; });
       });
 }

@@ -25,6 +25,8 @@ napi_value read_tensor_late(const Call& call);
 // builder.cpp
 napi_value create_builder(const Call& call);
 napi_value input(const Call& call);
+napi_value dynamic_input(const Call& call);
+napi_value dynamic_reshape(const Call& call);
 napi_value constant(const Call& call);
 napi_value scalar(const Call& call);
 napi_value constant_tensor(const Call& call);
@@ -50,6 +52,8 @@ napi_value stats(const Call& call);
 napi_value export_tensor(const Call& call);
 napi_value release(const Call& call);
 napi_value graph_plan(const Call& call);
+napi_value compute_shapes(const Call& call);
+napi_value prepare(const Call& call);
 napi_value start_trace(const Call& call);
 napi_value stop_trace(const Call& call);
 napi_value trace(const Call& call);

@@ -73,6 +73,8 @@ napi_value create_context(const Call& call) {
   native.admission = AdmissionPolicy::fail;
   if (const auto threads = options["threads"]; threads.present()) native.threads = threads.int32();
   if (const auto lanes = options["lanes"]; lanes.present()) native.lanes = lanes.int32();
+  if (const auto features = options["features"]; features.present())
+    native.features = features.list([](const Value& name) { return name.text(); });
   if (const auto limit = options["memoryLimit"]; limit.present())
     native.memory_limit = static_cast<std::uint64_t>(limit.number());
   const auto env = call.env();

@@ -24,6 +24,15 @@ napi_value error_promise(Environment& environment, Future<T> future) {
   });
 }
 
+/// The arguments of a call behind its graph: names and shapes.
+NamedShapes named_shapes(const Call& call) {
+  NamedShapes result;
+  const auto count = call[1].length();
+  for (std::uint32_t i = 0; i < count; ++i)
+    result.emplace_back(call[1].at(i).text(), call[2].at(i).uint32s());
+  return result;
+}
+
 }  // namespace
 
 napi_value tensor_error(const Call& call) {
@@ -106,6 +115,25 @@ napi_value graph_plan(const Call& call) {
   const auto env = call.env();
   return make_array(env, call[0].as<GraphHandle>().graph.plan(),
                     [env](const std::string& line) { return make(env, std::string_view(line)); });
+}
+
+/// An array of [name, shape].
+napi_value compute_shapes(const Call& call) {
+  const auto env = call.env();
+  const auto shapes = call[0].as<GraphHandle>().graph.compute_shapes(named_shapes(call));
+  return make_array(env, shapes, [env](const NamedShapes::value_type& each) {
+    const std::vector parts{make(env, std::string_view(each.first)), make_shape(env, each.second)};
+    return make_array(env, parts, [](napi_value part) { return part; });
+  });
+}
+
+napi_value prepare(const Call& call) {
+  const auto env = call.env();
+  return call.environment.promise(call[0].as<GraphHandle>().graph.prepare(named_shapes(call)),
+                                  [env](Result<void> done) {
+                                    done.value();
+                                    return undefined(env);
+                                  });
 }
 
 napi_value start_trace(const Call& call) {

@@ -80,6 +80,17 @@ polychron::OperandDescriptor Value::descriptor() const {
   return {(*this)["dataType"].data_type(), (*this)["shape"].uint32s()};
 }
 
+std::vector<polychron::Dimension> Value::dimensions() const {
+  return list([](const Value& value) -> polychron::Dimension {
+    if (value.type() == napi_number) return value.uint32();
+    if (value.type() == napi_string) return value.text();
+    const auto name = value["name"], max = value["maxSize"];
+    const auto largest = max.present() ? std::optional(max.uint32()) : std::nullopt;
+    if (!name.present()) return polychron::Dimension::unnamed(largest);
+    return {name.text(), largest};
+  });
+}
+
 Handle& Value::handle() const {
   void* data = nullptr;
   check(napi_get_value_external(env_, value_, &data));
@@ -124,14 +135,13 @@ napi_value make_shape(napi_env env, const polychron::Shape& shape) {
                     [&](std::uint32_t size) { return make(env, static_cast<double>(size)); });
 }
 
-napi_value make_descriptors(napi_env env, const polychron::NamedDescriptors& descriptors) {
-  return make_array(env, descriptors, [&](const polychron::NamedDescriptors::value_type& each) {
-    const auto& [name, descriptor] = each;
-    return Object(env)
-        .set("name", std::string_view(name))
-        .set("dataType", to_string(descriptor.data_type))
-        .set("shape", make_shape(env, descriptor.shape))
-        .raw();
+napi_value make_shape(napi_env env, const std::vector<polychron::Dimension>& dimensions) {
+  return make_array(env, dimensions, [&](const polychron::Dimension& dimension) {
+    const auto number = [env](std::uint32_t size) { return make(env, static_cast<double>(size)); };
+    const auto name = make(env, std::string_view(dimension.name));
+    if (!dimension.is_dynamic()) return number(dimension.size);
+    if (!dimension.max) return name;
+    return Object(env).set("name", name).set("maxSize", number(*dimension.max)).raw();
   });
 }
 

@@ -13,6 +13,7 @@
 #include <node_api.h>
 
 #include <polychron/descriptor.hpp>
+#include <polychron/dimension.hpp>
 #include <polychron/graph.hpp>
 #include <polychron/invariant.hpp>
 
@@ -84,6 +85,7 @@ class Value {
   }
   polychron::DataType data_type() const;
   polychron::OperandDescriptor descriptor() const;
+  std::vector<polychron::Dimension> dimensions() const;
 
   /// The native object behind this value.
   Handle& handle() const;
@@ -107,8 +109,8 @@ napi_value make(napi_env env, std::string_view value);
 /// An opaque value that owns `handle`; garbage collection frees it.
 napi_value make(napi_env env, std::unique_ptr<Handle> handle);
 napi_value make_shape(napi_env env, const polychron::Shape& shape);
-/// An array of {name, dataType, shape}.
-napi_value make_descriptors(napi_env env, const polychron::NamedDescriptors& descriptors);
+/// A dynamic dimension is its name, or {name, maxSize}.
+napi_value make_shape(napi_env env, const std::vector<polychron::Dimension>& dimensions);
 
 template <class T, class F>
 napi_value make_array(napi_env env, const std::vector<T>& values, F convert) {
@@ -137,6 +139,19 @@ class Object {
   napi_env env_;
   napi_value value_ = nullptr;
 };
+
+/// An array of {name, dataType, shape}, from pairs of a name and a descriptor.
+template <class Descriptors>
+napi_value make_descriptors(napi_env env, const Descriptors& descriptors) {
+  return make_array(env, descriptors, [&](const auto& each) {
+    const auto& [name, descriptor] = each;
+    return Object(env)
+        .set("name", std::string_view(name))
+        .set("dataType", to_string(descriptor.data_type))
+        .set("shape", make_shape(env, descriptor.shape))
+        .raw();
+  });
+}
 
 /// Tells the garbage collector how much native memory hangs on an object; takes it back when freed.
 class ExternalBytes {
