@@ -109,10 +109,10 @@ test_tsan() {
   fi
   ready tsan test_api test_protocol test_replay test_soak test_teams || return 0
   options=exitcode=66:second_deadlock_stack=1${TSAN_OPTIONS:+:$TSAN_OPTIONS}
-  # Three suites search orders for minutes on one thread, where there is no race.
+  # Suites that search orders, faults and bytes for minutes on one thread, where there is no race.
   # shellcheck disable=SC2086  # words, or none
   run tsan env TSAN_OPTIONS="$options" $fixed python3 scripts/run_ctest.py build/tsan -j 2 \
-    -L '^(api|protocol|replay|soak|teams)$' -E '^protocol/(schedules|small_scope|timeline)$'
+    -L '^(api|protocol|replay|soak|teams)$' -E '^protocol/(cost|load|revocation|schedules|small_scope|timeline|wire)$'
 }
 
 # Without tests that compile by themselves or only look at sources.
