@@ -6,7 +6,7 @@
 
 namespace polychron::kernels {
 
-inline constexpr std::array<std::string_view, 7> internal_operators{
+inline constexpr std::array<std::string_view, 8> internal_operators{
     "swish",           // x * sigmoid(alpha * x), LinearAttributes.alpha
     "reorder",         // the same values in another layout
     "depth_to_space",  // channels, tap by tap, become pixels
@@ -14,6 +14,7 @@ inline constexpr std::array<std::string_view, 7> internal_operators{
     "view",            // the same bytes under another shape; has no kernel
     "attention",       // two products with a softmax between: kernels/attention_operands.hpp
     "integerProduct",  // an exact product of 8-bit integers: kernels/integer_product.hpp
+    "packedProduct",   // with a matrix of 4-bit or 8-bit integers: kernels/packed_product.hpp
 };
 
 consteval ops::OpId internal(std::string_view name) {
@@ -30,6 +31,7 @@ inline constexpr ops::OpId op_copy = internal("copy");
 inline constexpr ops::OpId op_view = internal("view");
 inline constexpr ops::OpId op_attention = internal("attention");
 inline constexpr ops::OpId op_integer_product = internal("integerProduct");
+inline constexpr ops::OpId op_packed_product = internal("packedProduct");
 
 constexpr bool is_internal(ops::OpId op) {
   return static_cast<std::size_t>(op) >= ops::table.size();

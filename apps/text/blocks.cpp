@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <vector>
 
 #include "polychron/float16.hpp"
 #include "polychron/invariant.hpp"
@@ -19,99 +20,97 @@ std::uint16_t word(Bytes at) { return static_cast<std::uint16_t>(at[0] | at[1] <
 float half(Bytes at) { return static_cast<float>(float16::from_bits(word(at))); }
 
 /// The low or high 4 bits.
-float low(std::uint8_t byte) { return static_cast<float>(byte & 15U); }
-float high(std::uint8_t byte) { return static_cast<float>(byte >> 4U); }
-float signed_byte(std::uint8_t byte) { return static_cast<float>(static_cast<std::int8_t>(byte)); }
+std::int8_t low(std::uint8_t byte) { return static_cast<std::int8_t>(byte & 15U); }
+std::int8_t high(std::uint8_t byte) { return static_cast<std::int8_t>(byte >> 4U); }
 
-/// Calls f(block, its weights) for each block.
-template <std::size_t BlockBytes, std::size_t BlockWeights, class F>
-void each(Bytes blocks, std::size_t count, float* weights, F&& f) {
-  for (std::size_t i = 0; i < count; ++i) f(blocks + i * BlockBytes, weights + i * BlockWeights);
-}
-
-void expand_f32(Bytes blocks, std::size_t count, float* weights) {
+void read_f32(Bytes blocks, std::size_t count, float* weights) {
   static_assert(std::endian::native == std::endian::little, "GGUF is little-endian");
   std::memcpy(weights, blocks, count * sizeof(float));
 }
 
-void expand_f16(Bytes blocks, std::size_t count, float* weights) {
-  each<2, 1>(blocks, count, weights, [](Bytes b, float* w) { *w = half(b); });
+void read_f16(Bytes blocks, std::size_t count, float* weights) {
+  for (std::size_t i = 0; i < count; ++i) weights[i] = half(blocks + 2 * i);
 }
 
-/// 16 bytes: the first half of the weights in the low bits, the other in the high ones.
-template <class F>
-void expand_nibbles(Bytes quants, float* weights, F&& f) {
+/// Calls f(block, its integers, its parts) for each block.
+template <std::size_t BlockBytes, std::size_t BlockWeights, std::size_t Parts, class F>
+void each(Bytes blocks, std::size_t count, std::int8_t* integers, PartNumbers* parts, F&& f) {
+  for (std::size_t i = 0; i < count; ++i)
+    f(blocks + i * BlockBytes, integers + i * BlockWeights, parts + i * Parts);
+}
+
+/// 16 bytes: the first half of the integers in the low bits, the other in the high ones.
+void split_nibbles(Bytes quants, std::int8_t* integers) {
   for (std::size_t i = 0; i < 16; ++i) {
-    weights[i] = f(low(quants[i]));
-    weights[i + 16] = f(high(quants[i]));
+    integers[i] = low(quants[i]);
+    integers[i + 16] = high(quants[i]);
   }
 }
 
-void expand_q4_0(Bytes blocks, std::size_t count, float* weights) {
-  each<18, 32>(blocks, count, weights, [](Bytes b, float* w) {
-    const float scale = half(b);
-    expand_nibbles(b + 2, w, [&](float q) { return (q - 8) * scale; });
+void split_q4_0(Bytes blocks, std::size_t count, std::int8_t* integers, PartNumbers* parts) {
+  each<18, 32, 1>(blocks, count, integers, parts, [](Bytes b, std::int8_t* q, PartNumbers* part) {
+    *part = {half(b), -8 * half(b)};
+    split_nibbles(b + 2, q);
   });
 }
 
-void expand_q4_1(Bytes blocks, std::size_t count, float* weights) {
-  each<20, 32>(blocks, count, weights, [](Bytes b, float* w) {
-    const float scale = half(b), least = half(b + 2);
-    expand_nibbles(b + 4, w, [&](float q) { return q * scale + least; });
+void split_q4_1(Bytes blocks, std::size_t count, std::int8_t* integers, PartNumbers* parts) {
+  each<20, 32, 1>(blocks, count, integers, parts, [](Bytes b, std::int8_t* q, PartNumbers* part) {
+    *part = {half(b), half(b + 2)};
+    split_nibbles(b + 4, q);
   });
 }
 
-void expand_q8_0(Bytes blocks, std::size_t count, float* weights) {
-  each<34, 32>(blocks, count, weights, [](Bytes b, float* w) {
-    const float scale = half(b);
-    for (std::size_t i = 0; i < 32; ++i) w[i] = signed_byte(b[2 + i]) * scale;
+void split_q8_0(Bytes blocks, std::size_t count, std::int8_t* integers, PartNumbers* parts) {
+  each<34, 32, 1>(blocks, count, integers, parts, [](Bytes b, std::int8_t* q, PartNumbers* part) {
+    *part = {half(b), 0};
+    std::memcpy(q, b + 2, 32);
   });
 }
 
 /// Part `i` of a Q4_K block has a scale and an offset of 6 bits each, packed in 12 bytes.
-struct PartScale {
-  float scale, least;
-};
-PartScale part_scale(Bytes packed, std::size_t i) {
+PartNumbers part_numbers(Bytes packed, std::size_t i) {
   if (i < 4) return {static_cast<float>(packed[i] & 63U), static_cast<float>(packed[i + 4] & 63U)};
   const unsigned both = packed[i + 4], scale_top = packed[i - 4] >> 6U, least_top = packed[i] >> 6U;
   return {static_cast<float>((both & 15U) | scale_top << 4U),
           static_cast<float>(both >> 4U | least_top << 4U)};
 }
 
-void expand_q4_k(Bytes blocks, std::size_t count, float* weights) {
-  each<144, 256>(blocks, count, weights, [](Bytes b, float* w) {
+void split_q4_k(Bytes blocks, std::size_t count, std::int8_t* integers, PartNumbers* parts) {
+  each<144, 256, 8>(blocks, count, integers, parts, [](Bytes b, std::int8_t* q, PartNumbers* to) {
     const float scale = half(b), least = half(b + 2);
     for (std::size_t part = 0; part < 8; ++part) {
-      const auto own = part_scale(b + 4, part);
+      const auto own = part_numbers(b + 4, part);
+      to[part] = {scale * own.scale, -(least * own.minimum)};
       const Bytes quants = b + 16 + part / 2 * 32;
-      for (std::size_t i = 0; i < 32; ++i) {
-        const float q = part % 2 == 0 ? low(quants[i]) : high(quants[i]);
-        w[part * 32 + i] = scale * own.scale * q - least * own.least;
-      }
+      for (std::size_t i = 0; i < 32; ++i)
+        q[part * 32 + i] = part % 2 == 0 ? low(quants[i]) : high(quants[i]);
     }
   });
 }
 
-void expand_q6_k(Bytes blocks, std::size_t count, float* weights) {
-  each<210, 256>(blocks, count, weights, [](Bytes b, float* w) {
-    const float scale = half(b + 208);
+void split_q6_k(Bytes blocks, std::size_t count, std::int8_t* integers, PartNumbers* parts) {
+  each<210, 256, 16>(blocks, count, integers, parts, [](Bytes b, std::int8_t* q, PartNumbers* to) {
+    for (std::size_t part = 0; part < 16; ++part)
+      to[part] = {half(b + 208) * static_cast<float>(static_cast<std::int8_t>(b[192 + part])), 0};
     for (std::size_t i = 0; i < 256; ++i) {
       // Each half has four rows of 32: low bits of two rows share a byte, high bits of four do.
       const std::size_t side = i / 128, row = i % 128 / 32, column = i % 32;
       const unsigned lows = b[side * 64 + row % 2 * 32 + column] >> row / 2 * 4;
       const unsigned highs = b[128 + side * 32 + column] >> row * 2;
-      const auto q = static_cast<float>((lows & 15U) | (highs & 3U) << 4U) - 32;
-      w[i] = scale * signed_byte(b[192 + i / 16]) * q;
+      q[i] = static_cast<std::int8_t>(static_cast<int>((lows & 15U) | (highs & 3U) << 4U) - 32);
     }
   });
 }
 
 constexpr std::array known_types{
-    BlockType{0, "F32", 1, 4, expand_f32},        BlockType{1, "F16", 1, 2, expand_f16},
-    BlockType{2, "Q4_0", 32, 18, expand_q4_0},    BlockType{3, "Q4_1", 32, 20, expand_q4_1},
-    BlockType{8, "Q8_0", 32, 34, expand_q8_0},    BlockType{12, "Q4_K", 256, 144, expand_q4_k},
-    BlockType{14, "Q6_K", 256, 210, expand_q6_k},
+    BlockType{0, "F32", 1, 4, 0, false, read_f32, nullptr},
+    BlockType{1, "F16", 1, 2, 0, false, read_f16, nullptr},
+    BlockType{2, "Q4_0", 32, 18, 32, true, nullptr, split_q4_0},
+    BlockType{3, "Q4_1", 32, 20, 32, true, nullptr, split_q4_1},
+    BlockType{8, "Q8_0", 32, 34, 32, false, nullptr, split_q8_0},
+    BlockType{12, "Q4_K", 256, 144, 32, true, nullptr, split_q4_k},
+    BlockType{14, "Q6_K", 256, 210, 16, false, nullptr, split_q6_k},
 };
 
 }  // namespace
@@ -125,7 +124,24 @@ void expand(const BlockType& type, std::span<const std::byte> bytes, std::span<f
   const auto count = weights.size() / type.weights;
   check_invariant(count * type.weights == weights.size() && count * type.bytes == bytes.size(),
                   "weights are whole blocks");
-  type.expand(reinterpret_cast<Bytes>(bytes.data()), count, weights.data());
+  if (type.part == 0)
+    return type.read(reinterpret_cast<Bytes>(bytes.data()), count, weights.data());
+  std::vector<std::int8_t> integers(weights.size());
+  std::vector<PartNumbers> parts(weights.size() / type.part);
+  split(type, bytes, integers, parts);
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    const auto& part = parts[i / type.part];
+    weights[i] = static_cast<float>(integers[i]) * part.scale + part.minimum;
+  }
+}
+
+void split(const BlockType& type, std::span<const std::byte> bytes,
+           std::span<std::int8_t> integers, std::span<PartNumbers> parts) {
+  const auto count = bytes.size() / type.bytes;
+  check_invariant(count * type.bytes == bytes.size() && integers.size() == count * type.weights &&
+                      parts.size() * type.part == integers.size(),
+                  "integers are whole blocks");
+  type.split(reinterpret_cast<Bytes>(bytes.data()), count, integers.data(), parts.data());
 }
 
 }  // namespace polychron::text::detail

@@ -43,8 +43,20 @@ class Decoder {
 
  private:
   /// [..., inputs] to [..., outputs]
-  Operand product(const Operand& x, const Tensor& weight) {
-    return b_.gemm(x, b_.constant(weight), {.b_transpose = true});
+  Operand product(const Operand& x, const MatrixWeights& weights) {
+    return b_.gemm(x, matrix(weights), {.b_transpose = true});
+  }
+
+  /// The runtime makes one step of these operators and the product. Integers stay packed.
+  Operand matrix(const MatrixWeights& weights) {
+    const auto elements = b_.constant(weights.elements);
+    if (!weights.scales) return elements;
+    const OperandDescriptor zeros{elements.data_type(), weights.scales->shape()};
+    const auto zero = b_.constant(zeros, Buffer(*byte_length(zeros)));
+    auto real = b_.dequantize_linear(elements, b_.constant(*weights.scales), zero);
+    if (weights.minima) real = b_.add(real, b_.constant(*weights.minima));
+    const auto& blocks = elements.shape();
+    return b_.reshape(real, {blocks[0], blocks[1] * blocks[2]});
   }
 
   /// Root mean square normalization (Zhang, Sennrich, 2019).

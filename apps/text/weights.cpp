@@ -1,5 +1,6 @@
 #include "apps/text/weights.hpp"
 
+#include <algorithm>
 #include <set>
 #include <utility>
 
@@ -28,30 +29,33 @@ class Reader {
     expand(*found.type, std::as_const(bytes_ = file_.read(found)).bytes(), values);
     return values;
   }
-  /// A constant of rows that `fill` expands, one after the other.
+  /// The rows of `parts` as constants. `order` calls add(part, row) for each of them.
   template <class F>
-  Tensor constant(const std::string& label, std::uint32_t rows, std::uint32_t columns, F&& fill) {
+  MatrixWeights constant(const std::string& label, const std::vector<PackedMatrix>& parts,
+                         const F& order) {
+    std::uint32_t rows = 0;
+    for (const auto& part : parts) rows += part.rows();
+    const auto columns = parts.front().columns();
+    const auto packs = [](const PackedMatrix& part) { return part.type().part != 0; };
+    if (std::ranges::all_of(parts, packs)) return integers(label, parts, rows, order);
     const OperandDescriptor descriptor{DataType::float32, {rows, columns}};
-    const auto bytes = byte_length(descriptor);
-    if (!bytes || *bytes > max_tensor_byte_length)
-      unsupported("weights of " + to_string(descriptor) + " for '" + label + "'");
-    auto buffer = Buffer::uninitialized(static_cast<std::size_t>(*bytes));
-    auto left = buffer.as<float>();
-    fill([&](const PackedMatrix& from, std::uint32_t row) {
+    auto floats = buffer_of(descriptor, label);
+    auto left = floats.as<float>();
+    order([&](const PackedMatrix& from, std::uint32_t row) {
       from.row(row, left.first(columns));
       left = left.subspan(columns);
     });
     check_invariant(left.empty(), "every row of a constant is filled");
-    return context_.create_constant_tensor(descriptor, std::move(buffer), label).get();
+    return {created(descriptor, std::move(floats), label), {}, {}};
   }
   /// Matrices, one below the other.
-  Tensor stacked(const std::vector<std::string>& names, std::uint32_t rows, std::uint32_t columns) {
-    const auto count = static_cast<std::uint32_t>(names.size());
-    return constant(names.front(), count * rows, columns, [&](auto&& add) {
-      for (const auto& name : names) {
-        const auto part = matrix(name, rows, columns);
+  MatrixWeights stacked(const std::vector<std::string>& names, std::uint32_t rows,
+                        std::uint32_t columns) {
+    std::vector<PackedMatrix> parts;
+    for (const auto& name : names) parts.push_back(matrix(name, rows, columns));
+    return constant(names.front(), parts, [&](auto&& add) {
+      for (const auto& part : parts)
         for (std::uint32_t i = 0; i < rows; ++i) add(part, i);
-      }
     });
   }
 
@@ -61,6 +65,63 @@ class Reader {
   }
 
  private:
+  /// Blocks of all parts are as small as the smallest. Strict contexts have no integers of 4 bits.
+  template <class F>
+  MatrixWeights integers(const std::string& label, const std::vector<PackedMatrix>& parts,
+                         std::uint32_t rows, const F& order) {
+    const auto columns = parts.front().columns();
+    const auto& types = context_.op_support_limits().constant.data_types;
+    bool four_bits = std::ranges::find(types, DataType::uint4) != types.end();
+    std::size_t block = parts.front().type().part;
+    for (const auto& part : parts) {
+      four_bits = four_bits && part.type().four_bits;
+      block = std::min(block, part.type().part);
+    }
+    const auto blocks = static_cast<std::uint32_t>(columns / block);
+    const OperandDescriptor elements{four_bits ? DataType::uint4 : DataType::int8,
+                                     {rows, blocks, static_cast<std::uint32_t>(block)}};
+    const OperandDescriptor numbers{DataType::float32, {rows, blocks, 1}};
+    auto bytes = buffer_of(elements, label), scales = buffer_of(numbers, label),
+         minima = buffer_of(numbers, label);
+    auto* to = bytes.as<std::int8_t>().data();
+    auto *scale = scales.as<float>().data(), *minimum = minima.as<float>().data();
+    std::vector<std::int8_t> row(columns);
+    std::vector<PartNumbers> own;
+    std::uint32_t filled = 0;
+    order([&](const PackedMatrix& from, std::uint32_t i) {
+      const auto part = from.type().part;
+      own.resize(columns / part);
+      from.row(i, row, own);
+      for (std::uint32_t b = 0; b < blocks; ++b) {
+        *scale++ = own[b * block / part].scale;
+        *minimum++ = own[b * block / part].minimum;
+      }
+      if (four_bits)
+        for (std::size_t k = 0; k < columns; k += 2)
+          *to++ = static_cast<std::int8_t>(row[k] | row[k + 1] << 4);
+      else
+        to = std::ranges::copy(row, to).out;
+      ++filled;
+    });
+    check_invariant(filled == rows, "every row of a constant is filled");
+    const auto all = std::as_const(minima).as<float>();
+    const bool has_minima = std::ranges::any_of(all, [](float x) { return x != 0; });
+    MatrixWeights made{created(elements, std::move(bytes), label),
+                       created(numbers, std::move(scales), label + " scales"),
+                       {}};
+    if (has_minima) made.minima = created(numbers, std::move(minima), label + " minima");
+    return made;
+  }
+  static Buffer buffer_of(const OperandDescriptor& descriptor, const std::string& label) {
+    const auto bytes = byte_length(descriptor);
+    if (!bytes || *bytes > max_tensor_byte_length)
+      unsupported("weights of " + to_string(descriptor) + " for '" + label + "'");
+    return Buffer::uninitialized(static_cast<std::size_t>(*bytes));
+  }
+  Tensor created(const OperandDescriptor& descriptor, Buffer bytes, const std::string& label) {
+    return context_.create_constant_tensor(descriptor, std::move(bytes), label).get();
+  }
+
   const GgufTensor& tensor(const std::string& name, const std::vector<std::uint32_t>& expected) {
     const auto& found = file_.header().tensor(name);
     if (found.dimensions != expected)
@@ -78,16 +139,16 @@ class Reader {
 
 /// llama's converter puts the two features that rotate together side by side; the first of each
 /// pair becomes part of the first half.
-Tensor read_attention(Reader& in, const std::string& layer, const DecoderSizes& s) {
-  const auto queries = in.matrix(layer + "attn_q.weight", s.heads * s.features, s.width);
-  const auto keys = in.matrix(layer + "attn_k.weight", s.groups * s.features, s.width);
-  const auto values = in.matrix(layer + "attn_v.weight", s.groups * s.features, s.width);
-  const auto rows = queries.rows() + keys.rows() + values.rows();
-  return in.constant(layer + "attention", rows, s.width, [&](auto&& add) {
+MatrixWeights read_attention(Reader& in, const std::string& layer, const DecoderSizes& s) {
+  std::vector<PackedMatrix> parts;
+  parts.push_back(in.matrix(layer + "attn_q.weight", s.heads * s.features, s.width));
+  parts.push_back(in.matrix(layer + "attn_k.weight", s.groups * s.features, s.width));
+  parts.push_back(in.matrix(layer + "attn_v.weight", s.groups * s.features, s.width));
+  return in.constant(layer + "attention", parts, [&](auto&& add) {
     for (const std::uint32_t half : {0U, 1U})
-      for (const auto* part : {&queries, &keys})
-        for (std::uint32_t row = half; row < part->rows(); row += 2) add(*part, row);
-    for (std::uint32_t row = 0; row < values.rows(); ++row) add(values, row);
+      for (const auto part : {0U, 1U})
+        for (std::uint32_t row = half; row < parts[part].rows(); row += 2) add(parts[part], row);
+    for (std::uint32_t row = 0; row < parts[2].rows(); ++row) add(parts[2], row);
   });
 }
 
@@ -149,10 +210,21 @@ PackedMatrix::PackedMatrix(const GgufTensor& tensor, Buffer bytes)
       rows_(tensor.dimensions.at(1)),
       columns_(tensor.dimensions.at(0)) {}
 
-void PackedMatrix::row(std::uint32_t i, std::span<float> to) const {
-  check_invariant(i < rows_ && to.size() == columns_, "a row is one of the matrix");
+std::span<const std::byte> PackedMatrix::row_bytes(std::uint32_t i) const {
+  check_invariant(i < rows_, "a row is one of the matrix");
   const auto length = std::size_t{columns_} / type_->weights * type_->bytes;
-  expand(*type_, bytes_.bytes().subspan(i * length, length), to);
+  return bytes_.bytes().subspan(i * length, length);
+}
+
+void PackedMatrix::row(std::uint32_t i, std::span<float> to) const {
+  check_invariant(to.size() == columns_, "a row has its matrix's columns");
+  expand(*type_, row_bytes(i), to);
+}
+
+void PackedMatrix::row(std::uint32_t i, std::span<std::int8_t> integers,
+                       std::span<PartNumbers> parts) const {
+  check_invariant(integers.size() == columns_, "a row has its matrix's columns");
+  split(*type_, row_bytes(i), integers, parts);
 }
 
 DecoderWeights read_weights(const GgufFile& file, const DecoderSizes& sizes,

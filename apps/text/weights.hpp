@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -31,32 +32,43 @@ class PackedMatrix {
   PackedMatrix(const GgufTensor& tensor, Buffer bytes);
   std::uint32_t rows() const noexcept { return rows_; }
   std::uint32_t columns() const noexcept { return columns_; }
+  const BlockType& type() const noexcept { return *type_; }
   /// Expands a row.
   void row(std::uint32_t i, std::span<float> to) const;
+  /// The integers of a row, and their numbers.
+  void row(std::uint32_t i, std::span<std::int8_t> integers, std::span<PartNumbers> parts) const;
 
  private:
+  std::span<const std::byte> row_bytes(std::uint32_t i) const;
+
   const BlockType* type_ = nullptr;
   Buffer bytes_;
   std::uint32_t rows_ = 0, columns_ = 0;
 };
 
-/// Constant tensors are [outputs, inputs].
+/// A matrix [outputs, inputs] as constants. It is float32, or integers [outputs, blocks, block]
+/// with numbers [outputs, blocks, 1]: integer * scale + minimum.
+struct MatrixWeights {
+  Tensor elements;
+  std::optional<Tensor> scales, minima;
+};
+
 struct LayerWeights {
   std::vector<float> attention_norm, feed_forward_norm;
   /// Rows for the first halves of the features of all heads of queries and keys, then for the
   /// second halves, then for values. So the rotation has two operands without gaps.
-  Tensor attention;
-  Tensor attention_output, gate_and_up, down;
+  MatrixWeights attention;
+  MatrixWeights attention_output, gate_and_up, down;
 };
 
 struct DecoderWeights {
   std::vector<LayerWeights> layers;
   std::vector<float> norm;
-  Tensor head;
+  MatrixWeights head;
   PackedMatrix embedding;  ///< stays packed: a step needs one row
 };
 
-/// Reads and expands all weights. Throws Error: bad_data, not_supported (a tensor that this
+/// Reads all weights. Integers stay packed. Throws Error: bad_data, not_supported (a tensor that this
 /// architecture does not have), and as Context::create_constant_tensor() does.
 DecoderWeights read_weights(const GgufFile& file, const DecoderSizes& sizes,
                             const Context& context);

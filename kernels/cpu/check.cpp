@@ -5,6 +5,7 @@
 
 #include "base/invariant.hpp"
 #include "kernels/integer_product.hpp"
+#include "kernels/packed_product.hpp"
 #include "ops/dimensions.hpp"
 #include "ops/infer.hpp"
 #include "ops/table.hpp"
@@ -81,7 +82,8 @@ class GraphCheck {
 
   void check_internal(const PlanNode& node) const {
     if (node.op == op_attention) return check_attention(node);
-    if (node.op == op_integer_product) return check_integer_product(node);
+    if (node.op == op_integer_product || node.op == op_packed_product)
+      return check_constant_product(node);
     expect(node.own_inputs == 1 && node.outputs.size() == 1, "a pass's operator has one operand");
     const PlanValue& in = graph_.values[node.inputs[0]];
     const PlanValue& out = graph_.values[node.outputs[0]];
@@ -115,11 +117,10 @@ class GraphCheck {
            "an attention has its products' shape");
   }
 
-  void check_integer_product(const PlanNode& node) const {
-    expect(node.own_inputs == 4 && node.outputs.size() == 1,
-           "a product of integers has two operands and their zero points");
+  void check_constant_product(const PlanNode& node) const {
+    expect(node.outputs.size() == 1, "a product has one result");
     const Problem problem = problem_of(graph_, node);
-    expect(integer_operands(problem).has_value(),
+    expect(integer_operands(problem) || packed_operands(problem),
            "a product of integers is one that our loops take");
     Shape result = problem.inputs[0].descriptor.shape;
     result.back() = problem.inputs[1].descriptor.shape.back();

@@ -40,6 +40,7 @@ KernelResult prepare_depthwise(const Problem& problem);
 KernelResult prepare_integer_product(const Problem& problem);
 KernelResult prepare_matrix_product(const Problem& problem);
 KernelResult prepare_minimal_filtering(const Problem& problem);
+KernelResult prepare_packed_product(const Problem& problem);
 KernelResult prepare_pad(const Problem& problem);
 KernelResult prepare_panels(const Problem& problem);
 KernelResult prepare_reverse(const Problem& problem);

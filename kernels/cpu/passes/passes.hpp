@@ -22,6 +22,10 @@ void optimize(PlanGraph& graph);
 /// make floats of its constants, and is no part of it, as only our own loops have such an operator.
 void recognise_integer_products(PlanGraph& graph);
 
+/// Joins a product and its matrix of 4-bit or 8-bit integers into one step that keeps the matrix
+/// packed. Comes before optimize(), which would expand the matrix.
+void recognise_packed_products(PlanGraph& graph);
+
 /// Computes nodes whose inputs are all constant.
 void fold_constants(PlanGraph& graph);
 

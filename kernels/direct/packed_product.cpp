@@ -1,0 +1,475 @@
+// Products with a constant matrix of 4-bit or 8-bit integers, which stay packed in memory: one row
+// is multiplied at the speed of memory. Rows and sums are float32. Written with Highway, which
+// compiles this file once for each instruction set and chooses the processor's at run time.
+//
+// A block's elements become floats in registers. Their products with a row are summed first, and
+// the sum gets the block's scale. So each result is the same sum in the same order, whatever rows
+// are computed beside it and by however many threads.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/direct/packed_product.cpp"
+#include <hwy/foreach_target.h>
+// After foreach_target.h:
+#include <hwy/highway.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/kept_once.hpp"
+#include "kernels/direct/direct.hpp"
+#include "kernels/direct/packed_panels.hpp"
+#include "kernels/direct/parts_bound.hpp"
+#include "kernels/packed_int4.hpp"
+#include "kernels/packed_product.hpp"
+#include "kernels/parts.hpp"
+#include "kernels/vectors.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace polychron::kernels::direct::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+using Real = hn::ScalableTag<float>;
+using Whole = hn::RebindToSigned<Real>;
+using Reals = hn::Vec<Real>;
+
+constexpr std::size_t vectors_of_panel = 4;
+constexpr std::size_t most_columns = vectors_of_panel * hn::MaxLanes(Real());
+/// The elements that are summed before they get their scale.
+constexpr std::size_t most_summed = 64;
+
+std::size_t packed_columns() { return vectors_of_panel * hn::Lanes(Real()); }
+
+/// Reads elements of `Vectors` vectors of columns, one after the other, as floats. Each source
+/// reads `unit()` times the element.
+template <std::size_t Vectors>
+class Nibbles {
+ public:
+  /// 4 bits at the top of a word: as signed integers they are 2^28 times as large.
+  static constexpr float unit() { return 0x1p28F; }
+  Nibbles(const std::byte* block, std::size_t first) : at_(block + first * hn::Lanes(Real()) * 4) {}
+  HWY_INLINE void load() {
+    const Whole d;
+    POLYCHRON_UNROLLED_LOOP
+    for (std::size_t v = 0; v < Vectors; ++v)
+      words_[v] =
+          hn::LoadU(d, reinterpret_cast<const std::int32_t*>(at_ + v * hn::Lanes(d) * 4));
+    at_ += packed_columns() * 4;
+  }
+  HWY_INLINE Reals next(std::size_t v) {
+    const auto top = hn::And(words_[v], hn::Set(Whole(), static_cast<std::int32_t>(0xf0000000U)));
+    words_[v] = hn::ShiftLeft<4>(words_[v]);
+    return hn::ConvertTo(Real(), top);
+  }
+
+ private:
+  const std::byte* at_;
+  hn::Vec<Whole> words_[Vectors];
+};
+
+template <std::size_t Vectors>
+class Bytes {
+ public:
+  static constexpr float unit() { return 1; }
+  Bytes(const std::byte* block, std::size_t first) : at_(block + first * hn::Lanes(Real())) {}
+  HWY_INLINE void load() {}
+  HWY_INLINE Reals next(std::size_t v) {
+    const hn::Rebind<std::int8_t, Whole> bytes;
+    const auto* const from = reinterpret_cast<const std::int8_t*>(at_) + v * hn::Lanes(Real());
+    const auto whole = hn::PromoteTo(Whole(), hn::LoadU(bytes, from));
+    if (v + 1 == Vectors) at_ += packed_columns();
+    return hn::ConvertTo(Real(), whole);
+  }
+
+ private:
+  const std::byte* at_;
+};
+
+/// Elements minus their zero points.
+template <class Elements, std::size_t Vectors>
+class Shifted {
+ public:
+  static constexpr float unit() { return Elements::unit(); }
+  Shifted(const std::byte* block, std::size_t first, const float* zeros) : elements_(block, first) {
+    const Real d;
+    for (std::size_t v = 0; v < Vectors; ++v)
+      zeros_[v] =
+          hn::Mul(hn::LoadU(d, zeros + (first + v) * hn::Lanes(d)), hn::Set(d, unit()));
+  }
+  HWY_INLINE void load() { elements_.load(); }
+  HWY_INLINE Reals next(std::size_t v) { return hn::Sub(elements_.next(v), zeros_[v]); }
+
+ private:
+  Elements elements_;
+  Reals zeros_[Vectors];
+};
+
+/// Elements that are floats already.
+template <std::size_t Vectors>
+class Unpacked {
+ public:
+  Unpacked(const float* panel, std::size_t first) : at_(panel + first * hn::Lanes(Real())) {}
+  HWY_INLINE void load() {}
+  HWY_INLINE Reals next(std::size_t v) {
+    const auto element = hn::LoadU(Real(), at_ + v * hn::Lanes(Real()));
+    if (v + 1 == Vectors) at_ += packed_columns();
+    return element;
+  }
+
+ private:
+  const float* at_;
+};
+
+/// Calls f(i) for `count` elements, in groups for which `elements` loads.
+template <class Elements, class F>
+HWY_INLINE void each_element(Elements& elements, std::size_t count, const F& f) {
+  std::size_t i = 0;
+  for (; i + nibbles_of_word <= count; i += nibbles_of_word) {
+    elements.load();
+    POLYCHRON_UNROLLED_LOOP
+    for (std::size_t j = 0; j < nibbles_of_word; ++j) f(i + j);
+  }
+  if (i == count) return;
+  elements.load();
+  for (; i < count; ++i) f(i);
+}
+
+/// Adds the products of `Rows` rows with `count` elements of `Vectors` vectors of columns, times
+/// scale / unit, to `totals`.
+template <std::size_t Rows, std::size_t Vectors, class Elements>
+HWY_INLINE void add_products(Elements elements, const float* x, std::size_t step,
+                             std::size_t count, const float* scales, float unit, float* totals) {
+  const Real d;
+  const std::size_t lanes = hn::Lanes(d), width = packed_columns();
+  Reals sums[Rows][Vectors];
+  POLYCHRON_UNROLLED_LOOP
+  for (std::size_t r = 0; r < Rows; ++r) {
+    POLYCHRON_UNROLLED_LOOP
+    for (std::size_t v = 0; v < Vectors; ++v) sums[r][v] = hn::Zero(d);
+  }
+  each_element(elements, count, [&](std::size_t i) HWY_ATTR {
+    Reals weights[Vectors];
+    POLYCHRON_UNROLLED_LOOP
+    for (std::size_t v = 0; v < Vectors; ++v) weights[v] = elements.next(v);
+    POLYCHRON_UNROLLED_LOOP
+    for (std::size_t r = 0; r < Rows; ++r) {
+      const auto own = hn::Set(d, x[r * step + i]);
+      POLYCHRON_UNROLLED_LOOP
+      for (std::size_t v = 0; v < Vectors; ++v) sums[r][v] = hn::MulAdd(own, weights[v], sums[r][v]);
+    }
+  });
+  const auto part = hn::Set(d, 1 / unit);
+  POLYCHRON_UNROLLED_LOOP
+  for (std::size_t r = 0; r < Rows; ++r) {
+    POLYCHRON_UNROLLED_LOOP
+    for (std::size_t v = 0; v < Vectors; ++v) {
+      float* const total = totals + r * width + v * lanes;
+      const auto scale = hn::LoadU(d, scales + v * lanes);
+      hn::StoreU(hn::MulAdd(hn::Mul(sums[r][v], part), scale, hn::LoadU(d, total)), d, total);
+    }
+  }
+}
+
+template <class Elements>
+HWY_INLINE void unpack_panel(Elements elements, std::size_t count, float* to) {
+  const Real d;
+  each_element(elements, count, [&](std::size_t i) HWY_ATTR {
+    POLYCHRON_UNROLLED_LOOP
+    for (std::size_t v = 0; v < vectors_of_panel; ++v)
+      hn::StoreU(elements.next(v), d, to + i * packed_columns() + v * hn::Lanes(d));
+  });
+}
+
+/// A block of a panel.
+struct Block {
+  const float *scales, *zeros, *minima;
+  const std::byte* elements;
+
+  Block(const PackedLayout& layout, const std::byte* at)
+      : scales(reinterpret_cast<const float*>(at)),
+        zeros(scales + layout.width),
+        minima(layout.zeros ? zeros + layout.width : zeros),
+        elements(at + layout.numbers_bytes()) {}
+};
+
+/// Calls f with what reads the elements from number `first` of a block on.
+template <class F>
+HWY_INLINE void with_elements(const PackedLayout& layout, const Block& block, std::size_t first,
+                              const F& f) {
+  using Words = Nibbles<vectors_of_panel>;
+  using Signed = Bytes<vectors_of_panel>;
+  const std::byte* const at = block.elements + first * layout.width / (layout.four_bits ? 2 : 1);
+  if (layout.four_bits && layout.zeros)
+    f(Shifted<Words, vectors_of_panel>(at, 0, block.zeros));
+  else if (layout.four_bits)
+    f(Words(at, 0));
+  else if (layout.zeros)
+    f(Shifted<Signed, vectors_of_panel>(at, 0, block.zeros));
+  else
+    f(Signed(at, 0));
+}
+
+/// Multiplies rows with unpacked elements. The sums of four rows with two vectors stay in
+/// registers.
+HWY_INLINE void add_unpacked(const float* panel, const float* x, std::size_t step,
+                             std::size_t rows, std::size_t count, const float* scales, float unit,
+                             float* totals) {
+  const std::size_t width = packed_columns();
+  std::size_t row = 0;
+  const auto some = [&]<std::size_t Rows>(std::integral_constant<std::size_t, Rows>) HWY_ATTR {
+    for (std::size_t v = 0; v < vectors_of_panel; v += 2)
+      add_products<Rows, 2>(Unpacked<2>(panel, v), x + row * step, step, count,
+                            scales + v * hn::Lanes(Real()), unit,
+                            totals + row * width + v * hn::Lanes(Real()));
+    row += Rows;
+  };
+  while (row + 4 <= rows) some(std::integral_constant<std::size_t, 4>{});
+  if (row + 2 <= rows) some(std::integral_constant<std::size_t, 2>{});
+  if (row < rows)
+    add_products<1, vectors_of_panel>(Unpacked<vectors_of_panel>(panel, 0), x + row * step, step,
+                                      count, scales, unit, totals + row * width);
+}
+
+/// Calls f(block, its number, its first element, number of elements) for stretches of a panel that
+/// are summed before they get their scale.
+template <class F>
+HWY_INLINE void each_stretch(const PackedLayout& layout, const std::byte* panel, const F& f) {
+  for (std::size_t b = 0; b < layout.blocks(); ++b, panel += layout.block_bytes())
+    for (std::size_t first = 0; first < layout.block; first += most_summed)
+      f(Block(layout, panel), b, first, std::min(most_summed, layout.block - first));
+}
+
+/// The product of a row whose sums have left the range of float32 before they got their scales:
+/// elements get their scales first.
+void multiply_scaled(const PackedLayout& layout, const std::byte* panel, const float* x,
+                     float* totals) {
+  const Real d;
+  HWY_ALIGN float weights[most_summed * most_columns];
+  HWY_ALIGN float ones[most_columns];
+  const std::size_t width = layout.width;
+  std::fill_n(ones, width, 1.0F);
+  std::fill_n(totals, width, 0.0F);
+  each_stretch(layout, panel, [&](const Block& block, std::size_t b, std::size_t first,
+                                  std::size_t count) HWY_ATTR {
+    float unit = 1;
+    with_elements(layout, block, first, [&]<class E>(const E& elements) HWY_ATTR {
+      unit = E::unit();
+      unpack_panel(elements, count, weights);
+    });
+    for (std::size_t i = 0; i < count * width; i += hn::Lanes(d)) {
+      const auto scale = hn::LoadU(d, block.scales + i % width);
+      auto weight = hn::Mul(hn::Mul(hn::LoadU(d, weights + i), hn::Set(d, 1 / unit)), scale);
+      if (layout.minima) weight = hn::Add(weight, hn::LoadU(d, block.minima + i % width));
+      hn::StoreU(weight, d, weights + i);
+    }
+    add_unpacked(weights, x + b * layout.block + first, 0, 1, count, ones, 1, totals);
+  });
+}
+
+void multiply_packed(const PackedLayout& layout, const PackedTiles& tiles) {
+  const Real d;
+  const std::size_t width = layout.width, lanes = hn::Lanes(d);
+  HWY_ALIGN float totals[most_packed_rows * most_columns];
+  HWY_ALIGN float unpacked[most_summed * most_columns];
+  std::fill_n(totals, tiles.count * width, 0.0F);
+  each_stretch(layout, tiles.panel, [&](const Block& block, std::size_t b, std::size_t first,
+                                        std::size_t count) HWY_ATTR {
+    const float* const x = tiles.rows + b * layout.block + first;
+    with_elements(layout, block, first, [&]<class E>(const E& elements) HWY_ATTR {
+      if (tiles.count == 1)
+        return add_products<1, vectors_of_panel>(elements, x, 0, count, block.scales, E::unit(),
+                                                 totals);
+      unpack_panel(elements, count, unpacked);
+      add_unpacked(unpacked, x, layout.elements, tiles.count, count, block.scales, E::unit(),
+                   totals);
+    });
+    if (!layout.minima || first > 0) return;
+    for (std::size_t r = 0; r < tiles.count; ++r) {
+      const auto sum = hn::Set(d, tiles.block_sums[r * layout.blocks() + b]);
+      for (std::size_t i = 0; i < width; i += lanes) {
+        float* const total = totals + r * width + i;
+        hn::StoreU(hn::MulAdd(sum, hn::LoadU(d, block.minima + i), hn::LoadU(d, total)), d, total);
+      }
+    }
+  });
+  for (std::size_t r = 0; r < tiles.count; ++r) {
+    float* const total = totals + r * width;
+    bool finite = true;
+    for (std::size_t i = 0; i < width; i += lanes)
+      finite = finite && hn::AllTrue(d, hn::IsFinite(hn::LoadU(d, total + i)));
+    if (!finite) multiply_scaled(layout, tiles.panel, tiles.rows + r * layout.elements, total);
+    std::memcpy(tiles.results + r * tiles.step, total, tiles.columns * sizeof(float));
+  }
+}
+
+float sum_of(const float* x, std::size_t count) {
+  const Real d;
+  auto sums = hn::Zero(d);
+  std::size_t i = 0;
+  for (; i + hn::Lanes(d) <= count; i += hn::Lanes(d)) sums = hn::Add(sums, hn::LoadU(d, x + i));
+  float sum = hn::GetLane(hn::SumOfLanes(d, sums));
+  for (; i < count; ++i) sum += x[i];
+  return sum;
+}
+
+}  // namespace polychron::kernels::direct::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace polychron::kernels::direct {
+namespace {
+
+HWY_EXPORT(packed_columns);
+HWY_EXPORT(multiply_packed);
+HWY_EXPORT(sum_of);
+
+/// Some panels.
+struct PanelShare {
+  std::size_t first, last;
+  std::size_t worker;
+};
+
+class PackedProduct final : public Kernel {
+ public:
+  PackedProduct(const PackedOperands& operands, const Problem& problem) : o_(operands) {
+    layout_ = {.elements = o_.elements,
+               .block = o_.block,
+               .width = HWY_DYNAMIC_DISPATCH(packed_columns)(),
+               .four_bits = o_.four_bits};
+    pack(problem);
+    const std::size_t panels = (o_.columns + layout_.width - 1) / layout_.width;
+    const auto weights = static_cast<double>(o_.elements * o_.columns);
+    const double work = std::max(weights / weights_per_ns,
+                                 2 * weights * static_cast<double>(o_.rows) / operations_per_ns);
+    const std::size_t parts = parts_of(work, panels);
+    for (std::size_t i = 0; i < parts; ++i)
+      shares_.push_back({panels * i / parts, panels * (i + 1) / parts, i});
+  }
+
+  std::size_t parts() const noexcept override { return shares_.size(); }
+  std::size_t scratch_bytes() const noexcept override { return parts() * worker_floats() * 4; }
+  void add_constants(Constants& constants) const override { constants.push_back(panels_); }
+  bool keeps_constant(std::size_t index) const noexcept override { return index > 0; }
+  std::unique_ptr<Bound> bind(const Arguments& arguments) const override {
+    return std::make_unique<PartsBound<PackedProduct, const Arguments&>>(*this, arguments);
+  }
+
+  PanelShare whole() const { return {0, shares_.back().last, 0}; }
+  const PanelShare& share(std::size_t part) const { return shares_[part]; }
+  std::span<const std::byte> read_first(const PanelShare&) const noexcept { return {}; }
+
+  void compute(const PanelShare& share, const Arguments& arguments,
+               std::span<const std::byte>) const {
+    auto* const sums = reinterpret_cast<float*>(arguments.scratch) + share.worker * worker_floats();
+    for (std::size_t row = 0; row < o_.rows; row += most_packed_rows) {
+      PackedTiles tiles;
+      tiles.count = std::min(most_packed_rows, o_.rows - row);
+      tiles.rows = reinterpret_cast<const float*>(arguments.inputs[0]) + row * o_.elements;
+      tiles.block_sums = sums;
+      tiles.step = o_.columns;
+      if (layout_.minima)
+        for (std::size_t i = 0; i < tiles.count * o_.blocks; ++i)
+          sums[i] = HWY_DYNAMIC_DISPATCH(sum_of)(tiles.rows + i * o_.block, o_.block);
+      for (std::size_t panel = share.first; panel < share.last; ++panel) {
+        const std::size_t column = panel * layout_.width;
+        tiles.panel = panels_->data() + panel * layout_.panel_bytes();
+        tiles.results =
+            reinterpret_cast<float*>(arguments.outputs[0]) + row * o_.columns + column;
+        tiles.columns = std::min(layout_.width, o_.columns - column);
+        HWY_DYNAMIC_DISPATCH(multiply_packed)(layout_, tiles);
+      }
+    }
+  }
+
+ private:
+  static constexpr double weights_per_ns = 8;  // of one row
+
+  std::size_t worker_floats() const {
+    return layout_.minima ? (std::min(o_.rows, most_packed_rows) * o_.blocks + 15) / 16 * 16 : 0;
+  }
+
+  /// The numbers of a block's column. Unsigned elements are kept minus half of their range.
+  struct Numbers {
+    float scale, zero, minimum;
+  };
+  class NumbersOf {
+   public:
+    NumbersOf(const Problem& problem, const PackedOperands& o)
+        : o_(o), half_(o.is_signed ? 0 : o.four_bits ? 8 : 128) {
+      for (std::size_t i = 0; i < 3; ++i)
+        if (const auto& constant = problem.inputs[i + 2].constant)
+          of_[i] = reinterpret_cast<const float*>(constant->data());
+    }
+    Numbers at(std::size_t block, std::size_t column) const {
+      const std::size_t i = block * o_.columns + column;
+      Numbers n{of_[0][i], (of_[1] == nullptr ? 0 : of_[1][i]) - half_,
+                of_[2] == nullptr ? 0 : of_[2][i]};
+      if (of_[2] == nullptr) return n;
+      n.minimum -= n.zero * n.scale;
+      n.zero = 0;
+      return n;
+    }
+
+   private:
+    const PackedOperands& o_;
+    const float half_;
+    const float* of_[3] = {};
+  };
+
+  void pack(const Problem& problem) {
+    const NumbersOf numbers(problem, o_);
+    for (std::size_t b = 0; b < o_.blocks; ++b)
+      for (std::size_t i = 0; i < o_.columns; ++i) {
+        const Numbers n = numbers.at(b, i);
+        layout_.zeros = layout_.zeros || n.zero != 0;
+        layout_.minima = layout_.minima || n.minimum != 0;
+      }
+    const std::size_t width = layout_.width, panels = (o_.columns + width - 1) / width;
+    Buffer bytes(panels * layout_.panel_bytes());
+    std::byte* to = bytes.data();
+    for (std::size_t first = 0; first < o_.columns; first += width)
+      for (std::size_t b = 0; b < o_.blocks; ++b, to += layout_.block_bytes())
+        pack_block(problem.inputs[1], numbers, first, b, to);
+    panels_ = kept_once(std::make_shared<const Buffer>(std::move(bytes)));
+  }
+
+  void pack_block(const Slot& matrix, const NumbersOf& numbers, std::size_t first, std::size_t b,
+                  std::byte* to) const {
+    const std::size_t width = layout_.width;
+    const auto* const from = reinterpret_cast<const std::uint8_t*>(matrix.constant->data());
+    const auto steps = steps_of(matrix);
+    auto* const scales = reinterpret_cast<float*>(to);
+    std::byte* const elements = to + layout_.numbers_bytes();
+    for (std::size_t i = 0; i < std::min(width, o_.columns - first); ++i) {
+      const Numbers n = numbers.at(b, first + i);
+      scales[i] = n.scale;
+      if (layout_.zeros) scales[width + i] = n.zero;
+      if (layout_.minima) scales[(layout_.zeros ? 2 : 1) * width + i] = n.minimum;
+      auto at = static_cast<std::size_t>(steps[0]) * b * o_.block +
+                static_cast<std::size_t>(steps[1]) * (first + i);
+      for (std::size_t k = 0; k < o_.block; ++k, at += static_cast<std::size_t>(steps[0]))
+        if (o_.four_bits) {
+          const unsigned bits = (from[at / 2] >> at % 2 * 4 & 0xfU) ^ (o_.is_signed ? 0U : 8U);
+          const std::size_t place = nibbles_of_word - 1 - k % nibbles_of_word;
+          elements[(k / nibbles_of_word * width + i) * 4 + place / 2] |=
+              static_cast<std::byte>(bits << place % 2 * 4);
+        } else {
+          elements[k * width + i] = static_cast<std::byte>(from[at] ^ (o_.is_signed ? 0U : 128U));
+        }
+    }
+  }
+
+  const PackedOperands o_;
+  PackedLayout layout_;
+  KeptBytes panels_;
+  std::vector<PanelShare> shares_;
+};
+
+}  // namespace
+
+KernelResult prepare_packed_product(const Problem& problem) {
+  const auto operands = packed_operands(problem);
+  if (!operands) return refuse("not a product with packed weights as our own loops take it");
+  return KernelResult(std::make_unique<PackedProduct>(*operands, problem));
+}
+
+}  // namespace polychron::kernels::direct
+#endif
