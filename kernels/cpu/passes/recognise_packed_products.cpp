@@ -20,7 +20,7 @@ using ops::op;
 using ops::ValueId;
 
 /// The product's matrix in memory: [columns, elements] or [elements, columns].
-struct Matrix {
+struct QuantizedShape {
   std::uint32_t elements, columns;
   bool by_columns;  ///< a column's elements are neighbours
 };
@@ -31,7 +31,7 @@ class BlockNumbers {
   /// `constant` has the shape `own`, which blocks of `shape` share. nullopt if elements of a block
   /// have different numbers.
   static std::optional<BlockNumbers> of(const PlanValue& constant, Shape own, const Shape& shape,
-                                        const Matrix& matrix) {
+                                        const QuantizedShape& matrix) {
     if (own.size() > shape.size()) return std::nullopt;
     own.insert(own.begin(), shape.size() - own.size(), 1);
     // The dimensions of the columns' elements: one, or blocks and what is in them.
@@ -75,7 +75,7 @@ class BlockNumbers {
 
  private:
   BlockNumbers(const PlanValue& constant, std::uint32_t blocks, std::uint32_t columns,
-               const Matrix& matrix)
+               const QuantizedShape& matrix)
       : constant_(constant.constant),
         type_(constant.descriptor.data_type),
         blocks_(blocks),
@@ -85,18 +85,18 @@ class BlockNumbers {
   ops::ConstantBytes constant_;
   DataType type_;
   std::uint32_t blocks_, columns_;
-  Matrix matrix_;
+  QuantizedShape matrix_;
 };
 
 /// A matrix of integers with what makes real numbers of them.
-struct Quantized {
+struct QuantizedMatrix {
   ValueId elements = ops::no_value;
   std::optional<BlockNumbers> scale, zero, minimum;
 };
 
-class Recogniser {
+class PackedRecogniser {
  public:
-  explicit Recogniser(PlanGraph& graph) : graph_(graph), match_(graph) {}
+  explicit PackedRecogniser(PlanGraph& graph) : graph_(graph), match_(graph) {}
 
   void run() {
     for (std::size_t i = 0; i < graph_.nodes.size(); ++i)
@@ -130,14 +130,14 @@ class Recogniser {
       value = turn->inputs[0];
     }
     const Shape& lies = shape(value);
-    const Matrix matrix{lies[transposed ? 1 : 0], lies[transposed ? 0 : 1], transposed};
+    const QuantizedShape matrix{lies[transposed ? 1 : 0], lies[transposed ? 0 : 1], transposed};
     const auto quantized = quantized_matrix(value, matrix);
     return quantized ? joined(node, matrix, *quantized) : std::nullopt;
   }
 
   /// Reads the operators that make `value`, from the last one to dequantizeLinear.
-  std::optional<Quantized> quantized_matrix(ValueId value, const Matrix& matrix) const {
-    Quantized q;
+  std::optional<QuantizedMatrix> quantized_matrix(ValueId value, const QuantizedShape& matrix) const {
+    QuantizedMatrix q;
     std::optional<BlockNumbers> factor;
     value = source_of(value);
     if (const PlanNode* const add = match_.made_by(value, op("add"))) {
@@ -173,7 +173,7 @@ class Recogniser {
     return q;
   }
 
-  std::optional<BlockNumbers> numbers(ValueId value, const Shape& of, const Matrix& matrix) const {
+  std::optional<BlockNumbers> numbers(ValueId value, const Shape& of, const QuantizedShape& matrix) const {
     if (!graph_.is_constant(value)) return std::nullopt;
     return BlockNumbers::of(graph_.values[value], shape(value), of, matrix);
   }
@@ -185,7 +185,7 @@ class Recogniser {
     return value;
   }
 
-  std::optional<PlanNode> joined(const PlanNode& last, const Matrix& matrix, const Quantized& q) {
+  std::optional<PlanNode> joined(const PlanNode& last, const QuantizedShape& matrix, const QuantizedMatrix& q) {
     std::uint32_t blocks = 1;
     for (const auto* part : {&q.scale, &q.zero, &q.minimum})
       if (*part) blocks = std::max(blocks, (*part)->blocks());
@@ -210,7 +210,7 @@ class Recogniser {
   }
 
   /// The elements as a matrix of two dimensions.
-  ValueId matrix_of(ValueId elements, const Matrix& matrix) {
+  ValueId matrix_of(ValueId elements, const QuantizedShape& matrix) {
     PlanValue value = graph_.values[elements];
     value.descriptor.shape = matrix.by_columns ? Shape{matrix.columns, matrix.elements}
                                                : Shape{matrix.elements, matrix.columns};
@@ -220,7 +220,7 @@ class Recogniser {
   /// A constant [blocks, columns]; none for zeros. nullopt if a number is not finite: the step
   /// would not compute with it as the operators do.
   std::optional<ValueId> table_of(const std::optional<BlockNumbers>& numbers, std::uint32_t blocks,
-                                  const Matrix& matrix) {
+                                  const QuantizedShape& matrix) {
     if (!numbers || numbers->all(0)) return ops::no_value;
     std::vector<float> table;
     table.reserve(std::size_t{blocks} * matrix.columns);
@@ -237,6 +237,6 @@ class Recogniser {
 
 }  // namespace
 
-void recognise_packed_products(PlanGraph& graph) { Recogniser(graph).run(); }
+void recognise_packed_products(PlanGraph& graph) { PackedRecogniser(graph).run(); }
 
 }  // namespace polychron::kernels
