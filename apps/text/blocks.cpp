@@ -135,8 +135,8 @@ void expand(const BlockType& type, std::span<const std::byte> bytes, std::span<f
   }
 }
 
-void split(const BlockType& type, std::span<const std::byte> bytes,
-           std::span<std::int8_t> integers, std::span<PartNumbers> parts) {
+void split(const BlockType& type, std::span<const std::byte> bytes, std::span<std::int8_t> integers,
+           std::span<PartNumbers> parts) {
   const auto count = bytes.size() / type.bytes;
   check_invariant(count * type.bytes == bytes.size() && integers.size() == count * type.weights &&
                       parts.size() * type.part == integers.size(),

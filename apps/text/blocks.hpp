@@ -37,7 +37,7 @@ const BlockType* block_type(std::uint32_t number) noexcept;
 void expand(const BlockType& type, std::span<const std::byte> bytes, std::span<float> weights);
 
 /// Splits whole blocks into integers and, for each BlockType::part of them, their numbers.
-void split(const BlockType& type, std::span<const std::byte> bytes,
-           std::span<std::int8_t> integers, std::span<PartNumbers> parts);
+void split(const BlockType& type, std::span<const std::byte> bytes, std::span<std::int8_t> integers,
+           std::span<PartNumbers> parts);
 
 }  // namespace polychron::text::detail

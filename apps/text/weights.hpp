@@ -68,8 +68,8 @@ struct DecoderWeights {
   PackedMatrix embedding;  ///< stays packed: a step needs one row
 };
 
-/// Reads all weights. Integers stay packed. Throws Error: bad_data, not_supported (a tensor that this
-/// architecture does not have), and as Context::create_constant_tensor() does.
+/// Reads all weights. Integers stay packed. Throws Error: bad_data, not_supported (a tensor that
+/// this architecture does not have), and as Context::create_constant_tensor() does.
 DecoderWeights read_weights(const GgufFile& file, const DecoderSizes& sizes,
                             const Context& context);
 

@@ -50,8 +50,7 @@ class Nibbles {
     const Whole d;
     POLYCHRON_UNROLLED_LOOP
     for (std::size_t v = 0; v < Vectors; ++v)
-      words_[v] =
-          hn::LoadU(d, reinterpret_cast<const std::int32_t*>(at_ + v * hn::Lanes(d) * 4));
+      words_[v] = hn::LoadU(d, reinterpret_cast<const std::int32_t*>(at_ + v * hn::Lanes(d) * 4));
     at_ += packed_columns() * 4;
   }
   HWY_INLINE Reals next(std::size_t v) {
@@ -91,8 +90,7 @@ class Shifted {
   Shifted(const std::byte* block, std::size_t first, const float* zeros) : elements_(block, first) {
     const Real d;
     for (std::size_t v = 0; v < Vectors; ++v)
-      zeros_[v] =
-          hn::Mul(hn::LoadU(d, zeros + (first + v) * hn::Lanes(d)), hn::Set(d, unit()));
+      zeros_[v] = hn::Mul(hn::LoadU(d, zeros + (first + v) * hn::Lanes(d)), hn::Set(d, unit()));
   }
   HWY_INLINE void load() { elements_.load(); }
   HWY_INLINE Reals next(std::size_t v) { return hn::Sub(elements_.next(v), zeros_[v]); }
@@ -135,8 +133,8 @@ HWY_INLINE void each_element(Elements& elements, std::size_t count, const F& f) 
 /// Adds the products of `Rows` rows with `count` elements of `Vectors` vectors of columns, times
 /// scale / unit, to `totals`.
 template <std::size_t Rows, std::size_t Vectors, class Elements>
-HWY_INLINE void add_products(Elements elements, const float* x, std::size_t step,
-                             std::size_t count, const float* scales, float unit, float* totals) {
+HWY_INLINE void add_products(Elements elements, const float* x, std::size_t step, std::size_t count,
+                             const float* scales, float unit, float* totals) {
   const Real d;
   const std::size_t lanes = hn::Lanes(d), width = packed_columns();
   Reals sums[Rows][Vectors];
@@ -153,7 +151,8 @@ HWY_INLINE void add_products(Elements elements, const float* x, std::size_t step
     for (std::size_t r = 0; r < Rows; ++r) {
       const auto own = hn::Set(d, x[r * step + i]);
       POLYCHRON_UNROLLED_LOOP
-      for (std::size_t v = 0; v < Vectors; ++v) sums[r][v] = hn::MulAdd(own, weights[v], sums[r][v]);
+      for (std::size_t v = 0; v < Vectors; ++v)
+        sums[r][v] = hn::MulAdd(own, weights[v], sums[r][v]);
     }
   });
   const auto part = hn::Set(d, 1 / unit);
@@ -209,9 +208,8 @@ HWY_INLINE void with_elements(const PackedLayout& layout, const Block& block, st
 
 /// Multiplies rows with unpacked elements. The sums of four rows with two vectors stay in
 /// registers.
-HWY_INLINE void add_unpacked(const float* panel, const float* x, std::size_t step,
-                             std::size_t rows, std::size_t count, const float* scales, float unit,
-                             float* totals) {
+HWY_INLINE void add_unpacked(const float* panel, const float* x, std::size_t step, std::size_t rows,
+                             std::size_t count, const float* scales, float unit, float* totals) {
   const std::size_t width = packed_columns();
   std::size_t row = 0;
   const auto some = [&]<std::size_t Rows>(std::integral_constant<std::size_t, Rows>) HWY_ATTR {
@@ -247,21 +245,22 @@ void multiply_scaled(const PackedLayout& layout, const std::byte* panel, const f
   const std::size_t width = layout.width;
   std::fill_n(ones, width, 1.0F);
   std::fill_n(totals, width, 0.0F);
-  each_stretch(layout, panel, [&](const Block& block, std::size_t b, std::size_t first,
-                                  std::size_t count) HWY_ATTR {
-    float unit = 1;
-    with_elements(layout, block, first, [&]<class E>(const E& elements) HWY_ATTR {
-      unit = E::unit();
-      unpack_panel(elements, count, weights);
-    });
-    for (std::size_t i = 0; i < count * width; i += hn::Lanes(d)) {
-      const auto scale = hn::LoadU(d, block.scales + i % width);
-      auto weight = hn::Mul(hn::Mul(hn::LoadU(d, weights + i), hn::Set(d, 1 / unit)), scale);
-      if (layout.minima) weight = hn::Add(weight, hn::LoadU(d, block.minima + i % width));
-      hn::StoreU(weight, d, weights + i);
-    }
-    add_unpacked(weights, x + b * layout.block + first, 0, 1, count, ones, 1, totals);
-  });
+  each_stretch(
+      layout, panel,
+      [&](const Block& block, std::size_t b, std::size_t first, std::size_t count) HWY_ATTR {
+        float unit = 1;
+        with_elements(layout, block, first, [&]<class E>(const E& elements) HWY_ATTR {
+          unit = E::unit();
+          unpack_panel(elements, count, weights);
+        });
+        for (std::size_t i = 0; i < count * width; i += hn::Lanes(d)) {
+          const auto scale = hn::LoadU(d, block.scales + i % width);
+          auto weight = hn::Mul(hn::Mul(hn::LoadU(d, weights + i), hn::Set(d, 1 / unit)), scale);
+          if (layout.minima) weight = hn::Add(weight, hn::LoadU(d, block.minima + i % width));
+          hn::StoreU(weight, d, weights + i);
+        }
+        add_unpacked(weights, x + b * layout.block + first, 0, 1, count, ones, 1, totals);
+      });
 }
 
 void multiply_packed(const PackedLayout& layout, const PackedTiles& tiles) {
@@ -270,26 +269,28 @@ void multiply_packed(const PackedLayout& layout, const PackedTiles& tiles) {
   HWY_ALIGN float totals[most_packed_rows * most_columns];
   HWY_ALIGN float unpacked[most_summed * most_columns];
   std::fill_n(totals, tiles.count * width, 0.0F);
-  each_stretch(layout, tiles.panel, [&](const Block& block, std::size_t b, std::size_t first,
-                                        std::size_t count) HWY_ATTR {
-    const float* const x = tiles.rows + b * layout.block + first;
-    with_elements(layout, block, first, [&]<class E>(const E& elements) HWY_ATTR {
-      if (tiles.count == 1)
-        return add_products<1, vectors_of_panel>(elements, x, 0, count, block.scales, E::unit(),
-                                                 totals);
-      unpack_panel(elements, count, unpacked);
-      add_unpacked(unpacked, x, layout.elements, tiles.count, count, block.scales, E::unit(),
-                   totals);
-    });
-    if (!layout.minima || first > 0) return;
-    for (std::size_t r = 0; r < tiles.count; ++r) {
-      const auto sum = hn::Set(d, tiles.block_sums[r * layout.blocks() + b]);
-      for (std::size_t i = 0; i < width; i += lanes) {
-        float* const total = totals + r * width + i;
-        hn::StoreU(hn::MulAdd(sum, hn::LoadU(d, block.minima + i), hn::LoadU(d, total)), d, total);
-      }
-    }
-  });
+  each_stretch(
+      layout, tiles.panel,
+      [&](const Block& block, std::size_t b, std::size_t first, std::size_t count) HWY_ATTR {
+        const float* const x = tiles.rows + b * layout.block + first;
+        with_elements(layout, block, first, [&]<class E>(const E& elements) HWY_ATTR {
+          if (tiles.count == 1)
+            return add_products<1, vectors_of_panel>(elements, x, 0, count, block.scales, E::unit(),
+                                                     totals);
+          unpack_panel(elements, count, unpacked);
+          add_unpacked(unpacked, x, layout.elements, tiles.count, count, block.scales, E::unit(),
+                       totals);
+        });
+        if (!layout.minima || first > 0) return;
+        for (std::size_t r = 0; r < tiles.count; ++r) {
+          const auto sum = hn::Set(d, tiles.block_sums[r * layout.blocks() + b]);
+          for (std::size_t i = 0; i < width; i += lanes) {
+            float* const total = totals + r * width + i;
+            hn::StoreU(hn::MulAdd(sum, hn::LoadU(d, block.minima + i), hn::LoadU(d, total)), d,
+                       total);
+          }
+        }
+      });
   for (std::size_t r = 0; r < tiles.count; ++r) {
     float* const total = totals + r * width;
     bool finite = true;
@@ -371,8 +372,7 @@ class PackedProduct final : public Kernel {
       for (std::size_t panel = share.first; panel < share.last; ++panel) {
         const std::size_t column = panel * layout_.width;
         tiles.panel = panels_->data() + panel * layout_.panel_bytes();
-        tiles.results =
-            reinterpret_cast<float*>(arguments.outputs[0]) + row * o_.columns + column;
+        tiles.results = reinterpret_cast<float*>(arguments.outputs[0]) + row * o_.columns + column;
         tiles.columns = std::min(layout_.width, o_.columns - column);
         HWY_DYNAMIC_DISPATCH(multiply_packed)(layout_, tiles);
       }
@@ -393,7 +393,10 @@ class PackedProduct final : public Kernel {
   class NumbersOf {
    public:
     NumbersOf(const Problem& problem, const PackedOperands& o)
-        : o_(o), half_(o.is_signed ? 0 : o.four_bits ? 8 : 128) {
+        : o_(o),
+          half_(o.is_signed   ? 0
+                : o.four_bits ? 8
+                              : 128) {
       for (std::size_t i = 0; i < 3; ++i)
         if (const auto& constant = problem.inputs[i + 2].constant)
           of_[i] = reinterpret_cast<const float*>(constant->data());

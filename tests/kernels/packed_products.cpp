@@ -27,7 +27,7 @@ using tests::Runner;
 
 constexpr std::array weight_types{DataType::int4, DataType::uint4, DataType::int8, DataType::uint8};
 
-float real(Random& random, int low, int high) {
+float between(Random& random, int low, int high) {
   return static_cast<float>(low) +
          static_cast<float>(random.pick(0, 1000)) * static_cast<float>(high - low) / 1000;
 }
@@ -88,13 +88,15 @@ struct Packed {
       Slot& slot = problem.inputs[2 + i];
       slot.present = i == 0 || (i == 1 ? is.zeros : is.minima);
       for (std::uint32_t j = 0; j < blocks * is.columns; ++j)
-        numbers[i].push_back(!slot.present ? 0 : i == 1 ? real(random, 0, 15) : real(random, -1, 1));
+        numbers[i].push_back(!slot.present ? 0
+                             : i == 1      ? between(random, 0, 15)
+                                           : between(random, -1, 1));
       if (!slot.present) continue;
       slot.descriptor = {DataType::float32, {blocks, is.columns}};
-      slot.constant = std::make_shared<const Buffer>(
-          Buffer::copy_of(std::span<const float>(numbers[i])));
+      slot.constant =
+          std::make_shared<const Buffer>(Buffer::copy_of(std::span<const float>(numbers[i])));
     }
-    for (std::uint32_t i = 0; i < is.rows * is.elements; ++i) x.push_back(real(random, -1, 1));
+    for (std::uint32_t i = 0; i < is.rows * is.elements; ++i) x.push_back(between(random, -1, 1));
     for (std::uint32_t k = 0; k < is.elements; ++k)
       for (std::uint32_t c = 0; c < is.columns; ++c) {
         const auto at = is.by_columns ? c * is.elements + k : k * is.columns + c;
@@ -107,7 +109,7 @@ struct Packed {
   std::string text() const { return to_string(problem); }
 };
 
-std::unique_ptr<kernels::Kernel> kernel_of(const kernels::Problem& problem) {
+std::unique_ptr<kernels::Kernel> packed_kernel_of(const kernels::Problem& problem) {
   std::string text;
   auto kernel = kernels::prepare_in_parts(problem, text);
   BOOST_REQUIRE_MESSAGE(kernel && text.starts_with("direct: "), to_string(problem));
@@ -116,7 +118,7 @@ std::unique_ptr<kernels::Kernel> kernel_of(const kernels::Problem& problem) {
 
 /// The results, from and to memory with protected pages around it. The kernel has all constants.
 std::vector<float> computed(const Packed& product, bool in_parts = false, bool at_end = true) {
-  const auto kernel = kernel_of(product.problem);
+  const auto kernel = packed_kernel_of(product.problem);
   for (std::size_t i = 1; i < 5; ++i) BOOST_TEST(kernel->keeps_constant(i));
   const Fenced x(std::as_bytes(std::span(product.x)), at_end);
   std::vector<float> result(std::size_t{product.is.rows} * product.is.columns, 77);
@@ -165,8 +167,9 @@ struct WrittenPacked {
   DataType type = DataType::uint4;
   Shape x{3, 64};
   Shape matrix{10, 64}, scale{10, 2};
-  std::optional<Shape> minimum, reals;  ///< numbers to add; float zero points to subtract
-  bool gemm = true, turned = true;      ///< turned: the matrix is [columns, elements]
+  /// Numbers to add; float zero points to subtract, and scales after them.
+  std::optional<Shape> minimum = std::nullopt, reals = std::nullopt;
+  bool gemm = true, turned = true;  ///< turned: the matrix is [columns, elements]
   bool minimum_first = false, zero_first = false, integer_zeros = true, ones = false;
   bool computed_matrix = false, computed_scale = false, infinite = false, reversed = false;
   float alpha = 1;
@@ -191,16 +194,17 @@ struct WrittenPacked {
       scales[i] = ones ? 1 : 0.01F * static_cast<float>(i % 7 + 1);
     if (infinite) scales[1] = std::numeric_limits<float>::infinity();
     const auto s = computed_scale ? maker.input(scale) : maker.constant<float>(scale, scales);
-    auto value = maker.node(op("dequantizeLinear"), {q, s, integers(scale, !integer_zeros)}, matrix);
+    auto value =
+        maker.node(op("dequantizeLinear"), {q, s, integers(scale, !integer_zeros)}, matrix);
     if (minimum) {
       const auto least = maker.random(*minimum);
-      value = maker.node(op("add"), minimum_first ? std::vector{least, value} : std::vector{value, least},
-                         matrix);
+      value = maker.node(
+          op("add"), minimum_first ? std::vector{least, value} : std::vector{value, least}, matrix);
     }
     if (reals) {
       const auto zero = maker.random(*reals), factor = maker.random(*reals);
-      value = maker.node(op("sub"), zero_first ? std::vector{zero, value} : std::vector{value, zero},
-                         matrix);
+      value = maker.node(op("sub"),
+                         zero_first ? std::vector{zero, value} : std::vector{value, zero}, matrix);
       value = maker.node(op("mul"), {value, factor}, matrix);
     }
     const std::uint32_t inner = x.back(),
@@ -238,7 +242,8 @@ bool has_step(WrittenPacked& written, const std::string& what) {
     runner->randomize(5);
     if (written.computed_matrix) {
       Random random(9);
-      runner->set(1, Integers(written.type, *element_count(written.matrix), random).bytes.bytes());
+      const Integers matrix(written.type, *element_count(written.matrix), random);
+      runner->set(1, matrix.bytes.bytes());
     }
     runner->run();
   }
@@ -284,14 +289,16 @@ BOOST_AUTO_TEST_CASE(values_are_those_of_double_precision) {
 
 BOOST_AUTO_TEST_CASE(every_number_of_columns) {
   for (std::uint32_t columns = 1; columns <= 66; ++columns)
-    check_values(Packed({.rows = columns % 4 + 1, .columns = columns, .type = weight_types[columns % 4]}));
+    check_values(
+        Packed({.rows = columns % 4 + 1, .columns = columns, .type = weight_types[columns % 4]}));
 }
 
 // A server may add and remove rows: sequences that others ask for.
 BOOST_AUTO_TEST_CASE(a_row_has_the_same_bits_alone_and_among_others) {
   for (const auto type : weight_types)
     for (const std::uint32_t rows : {2U, 5U, 64U, 131U}) {
-      const PackedCase is{.rows = rows, .elements = 96, .type = type, .zeros = rows % 2 == 0, .minima = rows == 5};
+      const PackedCase is{
+          .rows = rows, .elements = 96, .type = type, .zeros = rows % 2 == 0, .minima = rows == 5};
       const Packed all(is);
       const auto together = computed(all);
       for (const std::uint32_t row : {0U, rows / 2, rows - 1}) {
@@ -308,7 +315,7 @@ BOOST_AUTO_TEST_CASE(a_row_has_the_same_bits_alone_and_among_others) {
 BOOST_AUTO_TEST_CASE(parts_make_the_whole) {
   for (const std::uint32_t rows : {1U, 40U}) {
     const Packed product({.rows = rows, .elements = 512, .columns = 2000, .minima = true});
-    BOOST_TEST(kernel_of(product.problem)->parts() > 1);
+    BOOST_TEST(packed_kernel_of(product.problem)->parts() > 1);
     BOOST_TEST(same_bits(computed(product), computed(product, true)), product.text());
   }
 }
@@ -338,11 +345,13 @@ BOOST_AUTO_TEST_CASE(sums_beyond_float32_get_their_scales_first) {
 BOOST_AUTO_TEST_CASE(products_of_graphs_are_one_step) {
   for (const auto type : weight_types)
     for (const bool zeros : {false, true})
-      is_packed_step({.type = type, .integer_zeros = zeros}, to_string(OperandDescriptor{type, {}}));
+      is_packed_step({.type = type, .integer_zeros = zeros},
+                     to_string(OperandDescriptor{type, {}}));
   is_packed_step({.gemm = false}, "a transpose and matmul");
   is_packed_step({.gemm = false, .reversed = true}, "a transpose without a permutation");
   is_packed_step({.x = {2, 3, 64}, .gemm = false}, "matrices of rows");
-  is_packed_step({.matrix = {64, 10}, .scale = {2, 10}, .gemm = false, .turned = false}, "blocks along the first dimension");
+  is_packed_step({.matrix = {64, 10}, .scale = {2, 10}, .gemm = false, .turned = false},
+                 "blocks along the first dimension");
   is_packed_step({.matrix = {64, 10}, .scale = {2, 10}, .turned = false}, "the same with gemm");
   is_packed_step({.scale = {10, 1}}, "a scale for each column");
   is_packed_step({.scale = {1, 1}}, "a scale for all");
@@ -350,11 +359,20 @@ BOOST_AUTO_TEST_CASE(products_of_graphs_are_one_step) {
   is_packed_step({.matrix = {64, 64}, .scale = {64, 2}}, "a square matrix");
   const Shape blocks{10, 2, 32}, numbers{10, 2, 1};
   is_packed_step({.matrix = blocks, .scale = numbers, .minimum = numbers}, "minima");
-  is_packed_step({.matrix = blocks, .scale = numbers, .minimum = numbers, .minimum_first = true}, "minima, added to");
+  is_packed_step({.matrix = blocks, .scale = numbers, .minimum = numbers, .minimum_first = true},
+                 "minima, added to");
   is_packed_step({.matrix = blocks, .scale = numbers, .minimum = Shape{1}}, "one minimum");
-  is_packed_step({.matrix = blocks, .scale = {10, 1, 1}, .minimum = numbers}, "more minima than scales");
-  is_packed_step({.matrix = {2, 32, 10}, .scale = {2, 1, 10}, .minimum = Shape{2, 1, 10}, .turned = false}, "blocks of rows");
-  is_packed_step({.matrix = blocks, .scale = {1, 1, 1}, .reals = numbers, .integer_zeros = false, .ones = true}, "zero points that are floats");
+  is_packed_step({.matrix = blocks, .scale = {10, 1, 1}, .minimum = numbers},
+                 "more minima than scales");
+  is_packed_step(
+      {.matrix = {2, 32, 10}, .scale = {2, 1, 10}, .minimum = Shape{2, 1, 10}, .turned = false},
+      "blocks of rows");
+  is_packed_step({.matrix = blocks,
+                  .scale = {1, 1, 1},
+                  .reals = numbers,
+                  .integer_zeros = false,
+                  .ones = true},
+                 "zero points that are floats");
 }
 
 BOOST_AUTO_TEST_CASE(near_misses_stay) {
@@ -370,10 +388,23 @@ BOOST_AUTO_TEST_CASE(near_misses_stay) {
   stays({.infinite = true}, "a scale that is not finite");
   stays({.alpha = 2}, "a product times two");
   stays({.has_c = true}, "a product and a sum");
-  stays({.matrix = blocks, .scale = {1, 1, 1}, .reals = numbers, .integer_zeros = false}, "two scales");
+  stays({.matrix = blocks, .scale = {1, 1, 1}, .reals = numbers, .integer_zeros = false},
+        "two scales");
   stays({.matrix = blocks, .scale = {1, 1, 1}, .reals = numbers, .ones = true}, "two zero points");
-  stays({.matrix = blocks, .scale = {1, 1, 1}, .reals = numbers, .zero_first = true, .integer_zeros = false, .ones = true}, "a zero point minus elements");
-  stays({.matrix = blocks, .scale = numbers, .minimum = numbers, .reals = numbers, .integer_zeros = false, .ones = true}, "minima and zero points");
+  stays({.matrix = blocks,
+         .scale = {1, 1, 1},
+         .reals = numbers,
+         .zero_first = true,
+         .integer_zeros = false,
+         .ones = true},
+        "a zero point minus elements");
+  stays({.matrix = blocks,
+         .scale = numbers,
+         .minimum = numbers,
+         .reals = numbers,
+         .integer_zeros = false,
+         .ones = true},
+        "minima and zero points");
 }
 
 BOOST_AUTO_TEST_CASE(other_readers_get_the_matrix_too) {

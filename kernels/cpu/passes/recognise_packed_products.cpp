@@ -36,7 +36,8 @@ class BlockNumbers {
     own.insert(own.begin(), shape.size() - own.size(), 1);
     // The dimensions of the columns' elements: one, or blocks and what is in them.
     const bool divided = shape.size() == 3;
-    const std::size_t first = matrix.by_columns ? 1 : 0, of_columns = matrix.by_columns ? 0 : shape.size() - 1;
+    const std::size_t first = matrix.by_columns ? 1 : 0,
+                      of_columns = matrix.by_columns ? 0 : shape.size() - 1;
     if (shape.size() != 2 && !divided) return std::nullopt;
     const std::uint32_t elements = divided ? shape[first] * shape[first + 1] : shape[first];
     if (elements != matrix.elements || shape[of_columns] != matrix.columns) return std::nullopt;
@@ -136,7 +137,8 @@ class PackedRecogniser {
   }
 
   /// Reads the operators that make `value`, from the last one to dequantizeLinear.
-  std::optional<QuantizedMatrix> quantized_matrix(ValueId value, const QuantizedShape& matrix) const {
+  std::optional<QuantizedMatrix> quantized_matrix(ValueId value,
+                                                  const QuantizedShape& matrix) const {
     QuantizedMatrix q;
     std::optional<BlockNumbers> factor;
     value = source_of(value);
@@ -173,7 +175,8 @@ class PackedRecogniser {
     return q;
   }
 
-  std::optional<BlockNumbers> numbers(ValueId value, const Shape& of, const QuantizedShape& matrix) const {
+  std::optional<BlockNumbers> numbers(ValueId value, const Shape& of,
+                                      const QuantizedShape& matrix) const {
     if (!graph_.is_constant(value)) return std::nullopt;
     return BlockNumbers::of(graph_.values[value], shape(value), of, matrix);
   }
@@ -185,7 +188,8 @@ class PackedRecogniser {
     return value;
   }
 
-  std::optional<PlanNode> joined(const PlanNode& last, const QuantizedShape& matrix, const QuantizedMatrix& q) {
+  std::optional<PlanNode> joined(const PlanNode& last, const QuantizedShape& matrix,
+                                 const QuantizedMatrix& q) {
     std::uint32_t blocks = 1;
     for (const auto* part : {&q.scale, &q.zero, &q.minimum})
       if (*part) blocks = std::max(blocks, (*part)->blocks());
