@@ -28,10 +28,15 @@ void Waker::expect() {
 }
 
 void Waker::post(std::uint64_t token) noexcept {
-  const std::lock_guard lock(mutex_);
-  --expected_;
-  due_.push_back(token);
-  if (due_.size() == 1) eventfd_write(descriptor_, 1);
+  bool first = false;
+  {
+    const std::lock_guard lock(mutex_);
+    --expected_;
+    first = due_.empty();
+    due_.push_back(token);
+  }
+  // Without the lock, which the woken loop takes at once.
+  if (first) eventfd_write(descriptor_, 1);
 }
 
 std::vector<std::uint64_t> Waker::take() {
@@ -60,11 +65,15 @@ void Settling::start(bool helps) {
 }
 
 void Settling::settle() noexcept {
-  const std::lock_guard lock(mutex_);
-  settled_ = true;
+  Watchers watchers;
+  {
+    const std::lock_guard lock(mutex_);
+    settled_ = true;
+    watchers.swap(watchers_);
+  }
+  // Without the lock, which those that wake up take at once.
   changed_.notify_all();
-  for (const auto& [waker, token] : watchers_) waker->post(token);
-  watchers_.clear();
+  for (const auto& [waker, token] : watchers) waker->post(token);
 }
 
 bool Settling::settled() {

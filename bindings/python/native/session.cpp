@@ -69,7 +69,8 @@ class Sessions {
  public:
   Sessions(const Context& context, const onnx::Model& model, const std::string& label,
            const Bindings& bindings, std::size_t most)
-      : label_(label), model_(model), bindings_(bindings) {
+      : what_("run of '" + label + "'"), model_(model), bindings_(bindings) {
+    for (const auto& input : summary().inputs) names_.push_back(nb::cast(input.name));
     onnx::SessionsOptions options;
     options.session.label = label;
     options.session.bindings = bindings;
@@ -103,15 +104,21 @@ class Sessions {
   }
 
  private:
+  struct Given {
+    View view;
+    Shape shape;
+  };
+  using Symbols = std::map<std::string, std::uint32_t>;
+
   std::unique_ptr<Pending> start(const nb::dict& given, const onnx::RunOptions& options, bool lend);
   /// The given inputs, in the model's order. Throws type_error.
-  std::vector<View> views_of(const nb::dict& given, const std::string& what) const;
-  void check(const onnx::ValueInfo& input, const View& view, const std::string& what,
-             std::map<std::string, std::uint32_t>& symbols) const;
+  std::vector<Given> checked(const nb::dict& given) const;
+  bool fits(const onnx::ValueInfo& input, const Given& given, Symbols& symbols) const;
 
-  const std::string label_;
+  const std::string what_;  ///< for errors
   const onnx::Model model_;
   const Bindings bindings_;
+  std::vector<nb::object> names_;  ///< of the inputs, as str
   onnx::Sessions sessions_;
   /// The last run's shapes and session.
   std::vector<Shape> last_shapes_;
@@ -124,31 +131,36 @@ std::string names_of(const std::vector<onnx::ValueInfo>& values) {
   return names;
 }
 
-std::vector<View> Sessions::views_of(const nb::dict& given, const std::string& what) const {
+std::vector<Sessions::Given> Sessions::checked(const nb::dict& given) const {
   const auto& declared = summary().inputs;
-  std::vector<View> views;
-  views.reserve(declared.size());
-  std::map<std::string, std::uint32_t> symbols;
-  for (const auto& input : declared) {
-    const auto name = nb::cast(input.name);
-    auto* const value = PyDict_GetItemWithError(given.ptr(), name.ptr());
-    if (value == nullptr) refuse(what + ": input '" + input.name + "' is missing");
-    views.emplace_back(nb::handle(value));
-    check(input, views.back(), what + ": input '" + input.name + "'", symbols);
+  std::vector<Given> result;
+  result.reserve(declared.size());
+  Symbols symbols;
+  for (std::size_t i = 0; i < declared.size(); ++i) {
+    const auto refuse_input = [&](const std::string& why) {
+      refuse(what_ + ": input '" + declared[i].name + "'" + why);
+    };
+    auto* const value = PyDict_GetItemWithError(given.ptr(), names_[i].ptr());
+    if (value == nullptr) refuse_input(" is missing");
+    View view{nb::handle(value)};
+    auto shape = view.shape();
+    result.push_back({std::move(view), std::move(shape)});
+    const auto& made = result.back();
+    if (!fits(declared[i], made, symbols))
+      refuse_input(": expected " + to_string(declared[i]) + ", got " + made.view.text());
   }
   if (given.size() > declared.size())
     for (const auto& [name, value] : given) {
       const auto text = nb::cast<std::string>(nb::str(name));
       if (std::ranges::none_of(declared, [&](const auto& each) { return each.name == text; }))
-        refuse(what + ": input '" + text + "' is not known, the model has " + names_of(declared));
+        refuse(what_ + ": input '" + text + "' is not known, the model has " + names_of(declared));
     }
-  return views;
+  return result;
 }
 
-void Sessions::check(const onnx::ValueInfo& input, const View& view, const std::string& what,
-                     std::map<std::string, std::uint32_t>& symbols) const {
-  const auto shape = view.shape();
-  bool right = input.data_type && view.data_type() == input.data_type;
+bool Sessions::fits(const onnx::ValueInfo& input, const Given& given, Symbols& symbols) const {
+  const auto& shape = given.shape;
+  bool right = input.data_type && given.view.data_type() == input.data_type;
   if (input.dimensions && right) {
     right = shape.size() == input.dimensions->size();
     for (std::size_t i = 0; right && i < shape.size(); ++i) {
@@ -159,32 +171,31 @@ void Sessions::check(const onnx::ValueInfo& input, const View& view, const std::
         right = symbols.try_emplace(dimension.symbol, shape[i]).first->second == shape[i];
     }
   }
-  if (const auto bound = bindings_.find(input.name); right && bound != bindings_.end())
-    right = bound->second == shape;
-  if (!right) refuse(what + ": expected " + to_string(input) + ", got " + view.text());
+  if (bindings_.empty() || !right) return right;
+  const auto bound = bindings_.find(input.name);
+  return bound == bindings_.end() || bound->second == shape;
 }
 
 std::unique_ptr<Pending> Sessions::start(const nb::dict& given, const onnx::RunOptions& options,
                                          bool lend) {
   release_views();
-  const auto what = "run of '" + label_ + "'";
-  if (!sessions_) throw Error(ErrorKind::invalid_state, what + ": the session is destroyed");
+  if (!sessions_) throw Error(ErrorKind::invalid_state, what_ + ": the session is destroyed");
   for (const auto& name : options.outputs)
     if (std::ranges::none_of(summary().outputs,
                              [&](const auto& each) { return each.name == name; }))
-      refuse(what + ": output '" + name + "' is not known, the model has " +
+      refuse(what_ + ": output '" + name + "' is not known, the model has " +
              names_of(summary().outputs));
-  auto views = views_of(given, what);
+  auto inputs = checked(given);
   std::vector<Shape> shapes;
-  shapes.reserve(views.size());
-  for (const auto& view : views) shapes.push_back(view.shape());
-
   NamedBuffers buffers;
-  buffers.reserve(views.size());
-  for (std::size_t i = 0; i < views.size(); ++i)
-    if (!views[i].bytes().empty())  // else the graph does not have it
+  shapes.reserve(inputs.size()), buffers.reserve(inputs.size());
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    auto& view = inputs[i].view;
+    if (!view.bytes().empty())  // else the graph does not have it
       buffers.emplace_back(summary().inputs[i].name,
-                           lend ? std::move(views[i]).lent() : views[i].copied());
+                           lend ? std::move(view).lent() : view.copied());
+    shapes.push_back(std::move(inputs[i].shape));
+  }
 
   if (!last_ || shapes != last_shapes_) {
     Bindings bindings;

@@ -35,18 +35,61 @@ std::vector<std::pair<std::string, T>> named(const nb::dict& given, const std::s
   return result;
 }
 
-nb::dict described(const NamedDescriptors& descriptors) {
+/// Dynamic dimensions by their names.
+nb::tuple names_of(const std::vector<Dimension>& dimensions) {
+  nb::list result;
+  for (const auto& each : dimensions)
+    result.append(each.is_dynamic() ? nb::cast(each.name) : nb::cast(each.size));
+  return nb::tuple(result);
+}
+
+nb::dict described(const NamedInputDescriptors& descriptors) {
   nb::dict result;
   for (const auto& [name, descriptor] : descriptors)
     result[nb::cast(name)] =
-        nb::make_tuple(std::string(to_string(descriptor.data_type)), shape_of(descriptor.shape));
+        nb::make_tuple(std::string(to_string(descriptor.data_type)), names_of(descriptor.shape));
+  return result;
+}
+
+/// Sizes, names, None, and pairs of a name or None and the largest size. Throws type_error.
+std::vector<Dimension> dimensions_of(const nb::object& shape, const std::string& what) {
+  const auto refused = [&what](nb::handle given) {
+    refuse(what + ": expected a shape of sizes, names, None and (name, largest size), got " +
+           nb::cast<std::string>(nb::repr(given)));
+  };
+  std::vector<nb::object> items;
+  if (!nb::try_cast(shape, items)) refused(shape);
+  std::vector<Dimension> result;
+  for (const auto& item : items) {
+    std::uint32_t size = 0;
+    std::pair<std::optional<std::string>, std::optional<std::uint32_t>> bounded;
+    if (nb::try_cast(item, size) && size > 0)
+      result.emplace_back(size);
+    else if (!nb::try_cast(item, bounded.first) && !nb::try_cast(item, bounded))
+      refused(shape);
+    else if (bounded.first)
+      result.emplace_back(*bounded.first, bounded.second);
+    else
+      result.push_back(Dimension::unnamed(bounded.second));
+  }
+  return result;
+}
+
+NamedShapes shapes_of(const nb::dict& given, const std::string& what) {
+  NamedShapes result;
+  for (const auto& [name, value] : given) {
+    auto& [text, shape] = result.emplace_back();
+    if (!nb::try_cast(name, text) || !nb::try_cast(value, shape))
+      refuse(what + ": expected shapes by name, got " + nb::cast<std::string>(nb::repr(given)));
+  }
   return result;
 }
 
 std::unique_ptr<Pending> create_context(const std::string& label, bool accelerated,
                                         const std::string& power_preference, int threads, int lanes,
                                         std::optional<std::uint64_t> memory_limit,
-                                        std::optional<std::uint64_t> max_in_flight) {
+                                        std::optional<std::uint64_t> max_in_flight,
+                                        const std::vector<std::string>& features) {
   ContextOptions options;
   options.label = label;
   options.accelerated = accelerated;
@@ -61,6 +104,7 @@ std::unique_ptr<Pending> create_context(const std::string& label, bool accelerat
   options.lanes = lanes;
   options.max_in_flight = max_in_flight.value_or(unlimited_in_flight);
   options.admission = AdmissionPolicy::fail;
+  options.features = features;
   if (memory_limit) options.memory_limit = *memory_limit;
   return reply(runtime().create_context(options),
                [](Context context) { return nb::cast(context); });
@@ -169,9 +213,29 @@ std::vector<Operand> apply(GraphBuilder& builder, const std::string& name, const
 }
 
 std::unique_ptr<Pending> build(GraphBuilder& builder, const nb::dict& outputs,
-                               const std::string& label) {
-  return reply(builder.build(named<Operand>(outputs, "build"), {label}),
+                               const std::string& label, std::size_t most_shapes) {
+  return reply(builder.build(named<Operand>(outputs, "build"), {label, most_shapes}),
                [](Graph graph) { return nb::cast(graph); });
+}
+
+Operand input(GraphBuilder& builder, const std::string& name, const std::string& type,
+              const nb::object& shape) {
+  const auto what = "input '" + name + "'";
+  if (Shape sizes; nb::try_cast(shape, sizes))
+    return builder.input(name, descriptor_of(type, shape, what));
+  const auto data_type = descriptor_of(type, nb::tuple(), what).data_type;
+  return builder.dynamic_input(name, {data_type, dimensions_of(shape, what)});
+}
+
+std::unique_ptr<Pending> prepare(const Graph& graph, const nb::dict& inputs) {
+  return reply(graph.prepare(shapes_of(inputs, "prepare")), [] { return nb::none(); });
+}
+
+nb::dict compute_shapes(const Graph& graph, const nb::dict& inputs) {
+  nb::dict result;
+  for (const auto& [name, shape] : graph.compute_shapes(shapes_of(inputs, "compute_shapes")))
+    result[nb::cast(name)] = shape_of(shape);
+  return result;
 }
 
 Operand constant(GraphBuilder& builder, const std::string& type, const nb::object& shape,
@@ -236,20 +300,19 @@ void bind_webnn(nb::module_& module) {
       .def("label", &Tensor::label)
       .def("destroy", &Tensor::destroy);
   nb::class_<Graph>(module, "Graph")
-      .def("inputs", [](const Graph& graph) { return described(graph.inputs()); })
-      .def("outputs", [](const Graph& graph) { return described(graph.outputs()); })
+      .def("inputs", [](const Graph& graph) { return described(graph.dynamic_inputs()); })
+      .def("outputs", [](const Graph& graph) { return described(graph.dynamic_outputs()); })
+      .def("compute_shapes", compute_shapes)
+      .def("prepare", prepare)
       .def("plan", [](const Graph& graph) { return graph.plan(); })
       .def("destroy", &Graph::destroy);
   nb::class_<Operand>(module, "Operand").def("descriptor", [](const Operand& operand) {
-    return nb::make_tuple(std::string(to_string(operand.data_type())), shape_of(operand.shape()));
+    return nb::make_tuple(std::string(to_string(operand.data_type())),
+                          names_of(operand.dimensions()));
   });
   nb::class_<GraphBuilder>(module, "Builder")
       .def(nb::init<const Context&>())
-      .def("input",
-           [](GraphBuilder& builder, const std::string& name, const std::string& type,
-              const nb::object& shape) {
-             return builder.input(name, descriptor_of(type, shape, "input '" + name + "'"));
-           })
+      .def("input", input)
       .def("constant", constant)
       .def("scalar",
            [](GraphBuilder& builder, const std::string& type, const nb::object& value) {
@@ -259,6 +322,11 @@ void bind_webnn(nb::module_& module) {
       .def("constant_tensor",
            [](GraphBuilder& builder, const Tensor& tensor) { return builder.constant(tensor); })
       .def("apply", apply)
+      .def("reshape",
+           [](GraphBuilder& builder, const Operand& x, const nb::object& new_shape,
+              const std::string& label) {
+             return builder.dynamic_reshape(x, dimensions_of(new_shape, "reshape"), label);
+           })
       .def("build", build);
 }
 

@@ -8,9 +8,13 @@ import gc
 import multiprocessing
 import os
 import random
+import re
+import signal
 import subprocess
 import sys
 import threading
+import urllib.request
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -25,23 +29,36 @@ ones = np.ones((1, 3), np.float32)
 MIDDLE = """
 import random, sys, threading, asyncio
 import numpy as np
-from polychron import Session
+from polychron import Session, ml
 chance = random.Random(int(sys.argv[1]))
 session = Session(sys.argv[2], lanes=2)
+context = ml.create_context().result()
+tensor = context.create_tensor("float32", [1000], readable=True, writable=True).result()
 x = np.zeros((512, 512), np.float32)
 def work():
     while True:
         session.run({"x": x.T if chance.random() < 0.5 else x})
-for _ in range(3):
-    threading.Thread(target=work, daemon=True).start()
-kept = [session.run_async({"x": x}) for _ in range(chance.randrange(4))]
-threading.Event().wait(chance.random() * 0.05)
-if chance.random() < 0.3:
-    async def loop():
-        await asyncio.wait([asyncio.ensure_future(one()) for _ in range(3)], timeout=0.01)
-    async def one():
+def write_and_read():
+    while True:
+        context.write_tensor(tensor, x[0, :1].repeat(1000))
+        context.read_tensor(tensor).result()
+async def one():
+    while True:
         await session.run_async({"x": x})
-    asyncio.run(loop())
+        await context.read_tensor(tensor)
+async def loop(seconds):
+    await asyncio.wait([asyncio.ensure_future(one()) for _ in range(3)], timeout=seconds)
+kept = [session.run_async({"x": x}) for _ in range(chance.randrange(4))]
+targets = [work, work, write_and_read, lambda: asyncio.run(loop(None))]
+for _ in range(3):
+    threading.Thread(target=chance.choice(targets), daemon=True).start()
+threading.Event().wait(chance.random() * 0.05)
+if chance.random() < 0.3:  # reads that wait for ever, and threads that wait for them
+    kept.append(context.export_tensor(tensor).result())
+    kept.append(context.read_tensor(tensor))
+    threading.Thread(target=kept[-1].result, daemon=True).start()
+if chance.random() < 0.3:
+    asyncio.run(loop(0.01))
 if chance.random() < 0.2:
     sys.exit(0)
 """
@@ -113,6 +130,57 @@ def _spawned(path: str) -> list[float]:
 def test_start_methods(models: Models, method: str) -> None:
     with multiprocessing.get_context(method).Pool(2) as pool:
         assert pool.map(_spawned, [models.path("add")] * 4) == [[2, 2, 2]] * 4
+
+
+PRELOADED = """
+import os
+import numpy as np
+import polychron
+path = os.environ["MODEL"]
+ones = np.ones((1, 3), np.float32)
+session = polychron.Session(path)
+session.run({"x": ones, "y": ones})
+own = []
+def app(environ, start):
+    try:
+        answer = session.run({"x": ones, "y": ones})
+    except polychron.InvalidStateError:
+        own.append(own[0] if own else polychron.Session(path))
+        answer = own[0].run({"x": ones, "y": ones})["z"].tolist()
+    start("200 OK", [])
+    return [f"{os.getpid()} {answer}".encode()]
+"""
+
+
+def test_gunicorn_with_preload(models: Models, tmp_path: Path) -> None:
+    """Workers are forks of a process that has run a model. Each makes a session of its own."""
+    (tmp_path / "preloaded.py").write_text(PRELOADED)
+    command = [sys.executable, "-m", "gunicorn", "--preload", "--workers=2", "--bind=127.0.0.1:0"]
+    log = tmp_path / "log"
+    server = subprocess.Popen(
+        [*command, f"--error-logfile={log}", "--capture-output", "preloaded:app"],
+        cwd=tmp_path, env={**os.environ, "MODEL": models.path("add")},
+    )
+    while not (at := re.search(r"Listening at: (\S+)", log.read_text() if log.exists() else "")):
+        assert server.poll() is None, log.read_text()
+        os.sched_yield()
+
+    def ask() -> tuple[int, str]:
+        while True:
+            with contextlib.suppress(ConnectionError):  # a worker that was killed as it took the request
+                pid, answer = urllib.request.urlopen(at[1]).read().decode().split(" ", 1)
+                return int(pid), answer
+
+    killed = set()
+    for _ in range(4):
+        pid, answer = ask()
+        assert answer == "[[2.0, 2.0, 2.0]]" and pid not in killed
+        assert ask()[1] == answer
+        os.kill(pid, signal.SIGKILL)
+        killed.add(pid)
+    server.terminate()
+    assert server.wait() == 0
+    assert "Traceback" not in log.read_text() and "SIGSEGV" not in log.read_text()
 
 
 def test_threads_share_a_session(models: Models) -> None:

@@ -37,6 +37,7 @@ from ._replies import Reply
 from ._session import Session, Value
 from ._webnn import (
     DataType,
+    Dimension,
     LostInfo,
     ML,
     MLContext,
@@ -56,6 +57,7 @@ __all__ = [
     "ContextLostError",
     "DataError",
     "DataType",
+    "Dimension",
     "Error",
     "GraphInvalidError",
     "InternalError",

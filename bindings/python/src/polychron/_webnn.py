@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, Generic, Literal, NamedTuple, TypeVar, cast
 
 from . import _native
 from ._arrays import unpacked, with_plain
@@ -15,6 +15,12 @@ DataType = Literal[
 ]
 
 
+Size = TypeVar("Size")
+
+#: A size; or the name of a dynamic dimension, alone or with its largest size; None has no name.
+Dimension = int | str | None | tuple[str | None, int]
+
+
 class LostInfo(NamedTuple):
     """Why a context is gone."""
 
@@ -22,12 +28,12 @@ class LostInfo(NamedTuple):
     message: str
 
 
-class _Described:
+class _Described(Generic[Size]):
     """What has a data type and a shape."""
 
     __slots__ = ("_own", "data_type", "shape")
     data_type: DataType
-    shape: tuple[int, ...]
+    shape: tuple[Size, ...]
 
     def __init__(self, own: Any) -> None:
         self._own = own
@@ -37,7 +43,7 @@ class _Described:
         return f"<{type(self).__name__} {self.data_type} {list(self.shape)}>"
 
 
-class MLTensor(_Described, Closing):
+class MLTensor(_Described[int], Closing):
     """Memory of a context. Dropping it frees the memory after all earlier calls."""
 
     __slots__ = ()
@@ -63,8 +69,8 @@ class MLTensor(_Described, Closing):
         self._own.destroy()
 
 
-class MLOperand(_Described):
-    """A value in a graph under construction."""
+class MLOperand(_Described[int | str]):
+    """A value in a graph under construction. Its shape has dynamic dimensions by their names."""
 
     __slots__ = ()
 
@@ -78,14 +84,22 @@ class MLGraph(Closing):
         self._own = own
 
     @property
-    def inputs(self) -> dict[str, tuple[DataType, tuple[int, ...]]]:
-        """Data type and shape of each input."""
+    def inputs(self) -> dict[str, tuple[DataType, tuple[int | str, ...]]]:
+        """Data type and shape of each input, dynamic dimensions by their names."""
         return self._own.inputs()  # type: ignore[no-any-return]
 
     @property
-    def outputs(self) -> dict[str, tuple[DataType, tuple[int, ...]]]:
-        """Data type and shape of each output."""
+    def outputs(self) -> dict[str, tuple[DataType, tuple[int | str, ...]]]:
+        """Data type and shape of each output, dynamic dimensions by their names."""
         return self._own.outputs()  # type: ignore[no-any-return]
+
+    def compute_shapes(self, inputs: Mapping[str, Sequence[int]]) -> dict[str, tuple[int, ...]]:
+        """The outputs' shapes for these shapes of all inputs. Compiles nothing."""
+        return self._own.compute_shapes(dict(inputs))  # type: ignore[no-any-return]
+
+    def prepare(self, inputs: Mapping[str, Sequence[int]]) -> Reply[None]:
+        """Compiles a graph with dynamic dimensions for these shapes, ahead of the first dispatch."""
+        return Reply(self._own.prepare(dict(inputs)), lambda done: None)
 
     def plan(self) -> list[str]:
         """The compiled steps, one line for each."""
@@ -257,8 +271,13 @@ class MLGraphBuilder(Operators):
     def __init__(self, context: MLContext) -> None:
         self._own = _native.Builder(context._own)
 
-    def input(self, name: str, data_type: DataType, shape: Sequence[int]) -> MLOperand:
-        """An input of the graph."""
+    def input(self, name: str, data_type: DataType, shape: Sequence[Dimension]) -> MLOperand:
+        """An input of the graph.
+
+        Each dispatch decides the dynamic dimensions of `shape`: `"rows"`, `("rows", 512)` for at
+        most 512, None. Those of one name are equal. The context needs the feature
+        "dynamic-dimensions".
+        """
         return MLOperand(self._own.input(name, data_type, shape))
 
     def constant(
@@ -282,10 +301,23 @@ class MLGraphBuilder(Operators):
         call = lambda array: self._own.constant(data_type, shape, array)
         return MLOperand(with_plain(call, data, "constant"))
 
-    def build(self, outputs: Mapping[str, MLOperand], *, label: str = "") -> Reply[MLGraph]:
-        """Compiles the graph up to these outputs. The builder is then used up."""
+    def reshape(
+        self, input: MLOperand, new_shape: Sequence[Dimension], *, label: str = ""
+    ) -> MLOperand:
+        """WebNN's reshape(). `new_shape` may name dynamic dimensions of `input`."""
+        if all(isinstance(size, int) for size in new_shape):
+            return super().reshape(input, cast("Sequence[int]", new_shape), label=label)
+        return MLOperand(self._own.reshape(input._own, new_shape, label))
+
+    def build(
+        self, outputs: Mapping[str, MLOperand], *, label: str = "", most_shapes: int = 64
+    ) -> Reply[MLGraph]:
+        """Compiles the graph up to these outputs. The builder is then used up.
+
+        With dynamic dimensions it stays compiled for the `most_shapes` latest sets of shapes.
+        """
         own = {name: operand._own for name, operand in outputs.items()}
-        return Reply(self._own.build(own, label), MLGraph)
+        return Reply(self._own.build(own, label, most_shapes), MLGraph)
 
     def _apply(
         self,
@@ -314,16 +346,19 @@ class ML:
         lanes: int = 1,
         memory_limit: int | None = None,
         max_in_flight: int | None = None,
+        features: Sequence[str] = (),
     ) -> Reply[MLContext]:
         """A context. The first one starts the library's threads.
 
         `threads` share the work of one operation; `lanes` run operations side by side. With 0
-        the library chooses them, from the cores that the process may use. `memory_limit` is in bytes. Beyond `max_in_flight` operations a call raises
-        QuotaExceededError: calls never block.
+        the library chooses them, from the cores that the process may use. `memory_limit` is in
+        bytes. Beyond `max_in_flight` operations a call raises QuotaExceededError: calls never
+        block. `features` are proposed to the specification, and may change: "dynamic-dimensions".
         """
         return Reply(
             _native.create_context(
-                label, accelerated, power_preference, threads, lanes, memory_limit, max_in_flight
+                label, accelerated, power_preference, threads, lanes, memory_limit, max_in_flight,
+                features,
             ),
             lambda own: MLContext(own, label),
         )
