@@ -1,11 +1,12 @@
-"""Polychron beside onnxruntime, turn by turn, and beside pywebnn if it is installed.
+"""Polychron beside its C++, beside onnxruntime, and beside pywebnn if that is installed: turn by turn.
 
-Needs onnx and onnxruntime. Usage: bench.py [SECONDS of each turn [calls|loop|threads|import...]]
+C++ is the command `polychron bench`, on the same library. Needs onnx and onnxruntime. Usage: bench.py [SECONDS of each turn [calls|loop|threads|import...]]
 """
 
 from __future__ import annotations
 
 import asyncio
+import json
 import resource
 import statistics
 import subprocess
@@ -50,13 +51,21 @@ class Pair:
     """One model in both libraries, one thread for each run, `lanes` runs at a time in Polychron."""
 
     def __init__(self, name: str, lanes: int = 1) -> None:
-        with tempfile.TemporaryDirectory() as folder:
-            path, self.inputs = model(folder, name)
-            self.peer = peer(path)
-            self.own = polychron.Session(path, lanes=lanes)
+        self.folder = tempfile.TemporaryDirectory()
+        self.lanes = lanes
+        self.path, self.inputs = model(self.folder.name, name)
+        self.peer = peer(self.path)
+        self.own = polychron.Session(self.path, lanes=lanes, threads=1)
         expected = self.peer.run(None, self.inputs)[0]
         [got] = self.own.run(self.inputs).values()
         assert np.allclose(expected, got, rtol=1e-2, atol=1e-3)
+
+    def native(self, seconds: float, clients: int = 1) -> dict[str, float]:
+        """What the command measures: two thirds of its time latency, then throughput."""
+        command = [sys.executable, "-m", "polychron", "bench", self.path, "--json"]
+        options = [f"--seconds={seconds}", f"--lanes={self.lanes}", f"--clients={clients}"]
+        found: dict[str, float] = json.loads(subprocess.check_output([*command, *options]))
+        return found
 
 
 def median(call: Call, seconds: float) -> float:
@@ -92,13 +101,20 @@ def calls(seconds: float) -> None:
         if name == "add" and (other := pywebnn_add()):
             rows["pywebnn"] = other
         for _ in range(2):
+            cpp = pair.native(seconds * 1.5)["median_ms"] * 1e3
             figures = (f"{row} {median(call, seconds):.1f} us" for row, call in rows.items())
-            print(f"{name}: {', '.join(figures)}", flush=True)
+            print(f"{name}: C++ {cpp:.1f} us, {', '.join(figures)}", flush=True)
+
+
+def _queued() -> float:
+    """The milliseconds that this thread was ready to run, and the system gave it no processor."""
+    with open(f"/proc/self/task/{threading.get_native_id()}/schedstat") as file:
+        return int(file.read().split()[1]) / 1e6
 
 
 async def _tasks(call: Callable[[], Awaitable[object]], seconds: float) -> str:
     """64 tasks on one loop; beside them one that notes how late the loop wakes it."""
-    runs, pauses, end = 0, [], time.perf_counter() + seconds
+    runs, pauses, own, end = 0, [], [], time.perf_counter() + seconds
 
     async def task() -> None:
         nonlocal runs
@@ -108,15 +124,21 @@ async def _tasks(call: Callable[[], Awaitable[object]], seconds: float) -> str:
 
     async def watch() -> None:
         while (begun := time.perf_counter()) < end:
+            queued = _queued()
             await asyncio.sleep(0.001)
             pauses.append((time.perf_counter() - begun - 0.001) * 1e3)
+            own.append(pauses[-1] - (_queued() - queued))
 
     await asyncio.gather(watch(), *(task() for _ in range(64)))
-    pauses.sort()
     return (
-        f"{runs / seconds:.0f} runs/s, the loop is late by {pauses[len(pauses) // 2]:.2f} ms in the"
-        f" median, {pauses[len(pauses) * 99 // 100]:.2f} ms in the 99th percentile, {pauses[-1]:.2f} ms at most"
+        f"{runs / seconds:.0f} runs/s, the loop is late by (median, 99th percentile, at most)"
+        f" {_spread(pauses)} ms, without its waits for a processor {_spread(own)} ms"
     )
+
+
+def _spread(times: list[float]) -> str:
+    times.sort()
+    return ", ".join(f"{times[i]:.2f}" for i in (len(times) // 2, len(times) * 99 // 100, -1))
 
 
 def loop(seconds: float) -> None:
@@ -130,6 +152,8 @@ def loop(seconds: float) -> None:
         return await running.run_in_executor(None, pair.peer.run, None, pair.inputs)
 
     for _ in range(2):
+        cpp = pair.native(seconds * 3, clients=8)["throughput_per_second"]
+        print(f"64 runs in flight: C++ {cpp:.0f} runs/s", flush=True)
         print(f"64 tasks: polychron {asyncio.run(_tasks(own, seconds))}", flush=True)
         print(f"64 tasks: onnxruntime in an executor {asyncio.run(_tasks(peer, seconds))}", flush=True)
 

@@ -61,7 +61,9 @@ Number number(nb::handle value) {
   const auto with_sign = PyLong_AsLongLongAndOverflow(value.ptr(), &overflow);
   if (overflow == 0) return static_cast<std::int64_t>(with_sign);
   if (std::uint64_t without = 0; nb::try_cast(value, without)) return without;
-  return PyLong_AsDouble(value.ptr());
+  const double rounded = PyLong_AsDouble(value.ptr());
+  if (PyErr_Occurred() != nullptr) throw nb::python_error();
+  return rounded;
 }
 
 Attributes attributes(const std::string& operation, const nb::dict& given) {

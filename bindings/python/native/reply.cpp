@@ -65,15 +65,11 @@ void Settling::start(bool helps) {
 }
 
 void Settling::settle() noexcept {
-  Watchers watchers;
-  {
-    const std::lock_guard lock(mutex_);
-    settled_ = true;
-    watchers.swap(watchers_);
-  }
-  // Without the lock, which those that wake up take at once.
+  const std::lock_guard lock(mutex_);
+  settled_ = true;
   changed_.notify_all();
-  for (const auto& [waker, token] : watchers) waker->post(token);
+  for (const auto& [waker, token] : watchers_) waker->post(token);
+  watchers_.clear();
 }
 
 bool Settling::settled() {

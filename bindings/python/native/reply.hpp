@@ -59,7 +59,6 @@ class Settling {
   void settle() noexcept;
 
  private:
-  using Watchers = std::vector<std::pair<std::shared_ptr<Waker>, std::uint64_t>>;
   void check() const;
   const unsigned made_ = generation();
   std::mutex starting_;
@@ -67,7 +66,7 @@ class Settling {
   std::mutex mutex_;
   std::condition_variable changed_;
   bool settled_ = false;
-  Watchers watchers_;
+  std::vector<std::pair<std::shared_ptr<Waker>, std::uint64_t>> watchers_;
 };
 
 template <class T>

@@ -10,7 +10,7 @@ import pytest
 from conftest import Models, f32
 
 import polychron
-from polychron import ArgumentError, InvalidStateError, MLContext, MLGraphBuilder, Session
+from polychron import ArgumentError, InvalidStateError, MLContext, MLGraphBuilder, Session, ml
 
 ones = np.ones((2, 3), np.float32)
 
@@ -52,6 +52,36 @@ def test_an_operator_names_what_is_wrong(context: MLContext) -> None:
     with pytest.raises(ArgumentError, match="'y'"):
         builder.build({"y": context}).result()  # type: ignore[dict-item]
     assert builder.relu(x).shape == (2, 3)
+
+
+def test_objects_of_other_classes(context: MLContext, models: Models) -> None:
+    """Above all a Reply where its value belongs."""
+    reply: Any = context.create_tensor("float32", [1], readable=True, writable=True)
+    tensor = reply.result()
+    builder = MLGraphBuilder(context)
+    x = builder.input("x", "float32", [1])
+    pending: Any = builder.build({"y": builder.relu(x)})
+    graph = pending.result()
+    session = Session(models.path("add"), context=context)
+    calls: list[tuple[Any, str]] = [
+        (lambda: MLGraphBuilder(ml.create_context()), "MLGraphBuilder: expected an MLContext, got R"),  # type: ignore[arg-type]
+        (lambda: Session(models.path("add"), context=reply), "Session: expected an MLContext"),
+        (lambda: context.write_tensor(reply, ones), r"write_tensor: .* got Reply: await it, or"),
+        (lambda: context.read_tensor(reply), "read_tensor: expected an MLTensor, got Reply"),
+        (lambda: context.export_tensor(reply), "export_tensor: expected an MLTensor, got Reply"),
+        (lambda: context.dispatch(pending, {}, {}), "dispatch: expected an MLGraph, got Reply"),
+        (lambda: context.dispatch(graph, {"x": reply}, {}), "dispatch: input 'x': .* MLTensor, got Re"),
+        (lambda: context.dispatch(graph, {"x": tensor}, {"y": ones}), "output 'y': .* got ndarray"),  # type: ignore[dict-item]
+        (lambda: context.dispatch(graph, [tensor], {}), "input: expected a dict by name, got list"),  # type: ignore[arg-type]
+        (lambda: session.run([ones, ones]), "run of 'add': expected a dict by name, got list"),  # type: ignore[arg-type]
+        (lambda: session.run_async(ones), "run of 'add': expected a dict by name, got ndarray"),  # type: ignore[arg-type]
+        (lambda: MLGraphBuilder(context).build(x), "build: output: expected a dict by name, got MLO"),  # type: ignore[arg-type]
+    ]
+    for call, said in calls:
+        with pytest.raises(ArgumentError, match=said):
+            call()
+    stats = context.stats()
+    assert stats["writes"] == stats["reads"] == stats["dispatches"] == 0
 
 
 def test_the_chain_of_causes(context: MLContext) -> None:

@@ -10,7 +10,7 @@ from . import _native
 from ._arrays import plain
 from ._errors import Unusual
 from ._replies import Closing, Reply, in_thread
-from ._webnn import MLContext, ml
+from ._webnn import MLContext, by_name, ml, own_of
 
 
 class Value(NamedTuple):
@@ -56,7 +56,9 @@ class Session(Closing):
                 label=label, threads=threads, lanes=lanes
             ).result()
         sizes = _sizes(bindings)
-        self._own = _native.Sessions(context._own, loaded, label, sizes, most_shapes)
+        self._own = _native.Sessions(
+            own_of(context, MLContext, "Session"), loaded, label, sizes, most_shapes
+        )
         #: The model's inputs.
         self.inputs = [Value(*each) for each in self._own.inputs()]
         #: The model's outputs.
@@ -91,7 +93,7 @@ class Session(Closing):
         `outputs` are the wanted ones; without names all. `timeout` is in seconds: the run is
         skipped if it has not started by then. Releases the GIL while it waits.
         """
-        given = inputs if isinstance(inputs, dict) else dict(inputs)
+        given = inputs if isinstance(inputs, dict) else self._dict(inputs)
         try:
             return self._own.run(given, outputs, label, timeout)
         except Unusual:
@@ -112,7 +114,7 @@ class Session(Closing):
         With `copy=False` the run reads them in place: leave them as they are until the reply is
         there. Cancelling the task that awaits the reply skips the run if it has not started.
         """
-        given = inputs if isinstance(inputs, dict) else dict(inputs)
+        given = inputs if isinstance(inputs, dict) else self._dict(inputs)
         try:
             pending = self._own.start_run(given, outputs, label, timeout, not copy)
         except Unusual:
@@ -124,6 +126,9 @@ class Session(Closing):
         self._own.destroy()
         if self._context is not None:
             self._context.destroy()
+
+    def _dict(self, inputs: Mapping[str, object]) -> dict[str, object]:
+        return dict(by_name(inputs, f"run of '{self.label}'"))
 
     def _plain(self, inputs: Mapping[str, object]) -> dict[str, object]:
         return {

@@ -7,6 +7,7 @@ from typing import Any, Generic, Literal, NamedTuple, TypeVar, cast
 
 from . import _native
 from ._arrays import unpacked, with_plain
+from ._errors import ArgumentError
 from ._operators import Operators
 from ._replies import Closing, Reply
 
@@ -16,6 +17,7 @@ DataType = Literal[
 
 
 Size = TypeVar("Size")
+T = TypeVar("T")
 
 #: A size; or the name of a dynamic dimension, alone or with its largest size; None has no name.
 Dimension = int | str | None | tuple[str | None, int]
@@ -26,6 +28,27 @@ class LostInfo(NamedTuple):
 
     reason: str  #: "destroyed", "device_failed", "out_of_memory", "runtime_shutdown"
     message: str
+
+
+def own_of(value: object, expected: type[Any], what: str, name: str | None = None) -> Any:
+    """The extension's object of `value`. Raises ArgumentError for another class."""
+    if isinstance(value, expected):
+        return value._own
+    what += "" if name is None else f" {name!r}"
+    hint = ": await it, or ask for its result()" if isinstance(value, Reply) else ""
+    raise ArgumentError(f"{what}: expected an {expected.__name__}, got {type(value).__name__}{hint}")
+
+
+def by_name(given: Mapping[str, T], what: str) -> Mapping[str, T]:
+    """Raises ArgumentError unless it is a mapping."""
+    if hasattr(given, "items"):
+        return given
+    raise ArgumentError(f"{what}: expected a dict by name, got {type(given).__name__}")
+
+
+def _owns(given: Mapping[str, object], expected: type[Any], what: str) -> dict[str, Any]:
+    items = by_name(given, what).items()
+    return {name: own_of(value, expected, what, name) for name, value in items}
 
 
 class _Described(Generic[Size]):
@@ -95,11 +118,11 @@ class MLGraph(Closing):
 
     def compute_shapes(self, inputs: Mapping[str, Sequence[int]]) -> dict[str, tuple[int, ...]]:
         """The outputs' shapes for these shapes of all inputs. Compiles nothing."""
-        return self._own.compute_shapes(dict(inputs))  # type: ignore[no-any-return]
+        return self._own.compute_shapes(dict(by_name(inputs, "compute_shapes")))  # type: ignore[no-any-return]
 
     def prepare(self, inputs: Mapping[str, Sequence[int]]) -> Reply[None]:
         """Compiles a graph with dynamic dimensions for these shapes, ahead of the first dispatch."""
-        return Reply(self._own.prepare(dict(inputs)), lambda done: None)
+        return Reply(self._own.prepare(dict(by_name(inputs, "prepare"))), lambda done: None)
 
     def plan(self) -> list[str]:
         """The compiled steps, one line for each."""
@@ -134,7 +157,7 @@ class MLTensorLease(Closing):
         """The memory as a DLPack capsule. release() waits for its end: see there."""
         import numpy
 
-        return numpy.asarray(self.view).__dlpack__(**options)
+        return numpy.asarray(memoryview(self.view)).__dlpack__(**options)
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return (1, 0)
@@ -205,7 +228,8 @@ class MLContext(Closing):
         `data` has the buffer protocol or `__dlpack__`, the tensor's data type, and its shape or one
         dimension. `timeout` is in seconds: the write is skipped if it has not started by then.
         """
-        call = lambda array: self._own.write_tensor(tensor._own, array, label, timeout)
+        own = own_of(tensor, MLTensor, "write_tensor")
+        call = lambda array: self._own.write_tensor(own, array, label, timeout)
         with_plain(call, data, "write_tensor")
 
     def read_tensor(self, tensor: MLTensor) -> Reply[Any]:
@@ -213,16 +237,16 @@ class MLContext(Closing):
 
         int4 and uint4 are read as int8 and uint8.
         """
+        own = own_of(tensor, MLTensor, "read_tensor")
         made = lambda array: array
         if tensor.data_type in ("int4", "uint4"):
             made = lambda array: unpacked(array, tensor.data_type, tensor.shape)
-        return Reply(self._own.read_tensor(tensor._own), made)
+        return Reply(self._own.read_tensor(own), made)
 
     def export_tensor(self, tensor: MLTensor) -> Reply[MLTensorLease]:
         """Leases the memory of a readable and writable tensor, after all earlier calls."""
-        return Reply(
-            self._own.export_tensor(tensor._own), lambda own: MLTensorLease(own, tensor)
-        )
+        exported = self._own.export_tensor(own_of(tensor, MLTensor, "export_tensor"))
+        return Reply(exported, lambda own: MLTensorLease(own, tensor))
 
     def dispatch(
         self,
@@ -238,9 +262,9 @@ class MLContext(Closing):
         `timeout` is in seconds: the dispatch is skipped if it has not started by then.
         """
         self._own.dispatch(
-            graph._own,
-            {name: tensor._own for name, tensor in inputs.items()},
-            {name: tensor._own for name, tensor in outputs.items()},
+            own_of(graph, MLGraph, "dispatch"),
+            _owns(inputs, MLTensor, "dispatch: input"),
+            _owns(outputs, MLTensor, "dispatch: output"),
             label,
             timeout,
         )
@@ -269,7 +293,7 @@ class MLGraphBuilder(Operators):
     __slots__ = ("_own",)
 
     def __init__(self, context: MLContext) -> None:
-        self._own = _native.Builder(context._own)
+        self._own = _native.Builder(own_of(context, MLContext, "MLGraphBuilder"))
 
     def input(self, name: str, data_type: DataType, shape: Sequence[Dimension]) -> MLOperand:
         """An input of the graph.
@@ -307,7 +331,8 @@ class MLGraphBuilder(Operators):
         """WebNN's reshape(). `new_shape` may name dynamic dimensions of `input`."""
         if all(isinstance(size, int) for size in new_shape):
             return super().reshape(input, cast("Sequence[int]", new_shape), label=label)
-        return MLOperand(self._own.reshape(input._own, new_shape, label))
+        own = own_of(input, MLOperand, "reshape")
+        return MLOperand(self._own.reshape(own, new_shape, label))
 
     def build(
         self, outputs: Mapping[str, MLOperand], *, label: str = "", most_shapes: int = 64
@@ -316,7 +341,7 @@ class MLGraphBuilder(Operators):
 
         With dynamic dimensions it stays compiled for the `most_shapes` latest sets of shapes.
         """
-        own = {name: operand._own for name, operand in outputs.items()}
+        own = _owns(outputs, MLOperand, "build: output")
         return Reply(self._own.build(own, label, most_shapes), MLGraph)
 
     def _apply(
