@@ -172,6 +172,8 @@ def test_a_lease_ends(context: MLContext) -> None:
         assert not reply.done()
     with pytest.raises(ValueError, match="released"):
         view[0, 0]
+    with pytest.raises(ValueError, match="released"):
+        np.from_dlpack(lease)
     assert reply.result().tolist() == [[0, 0], [0, 5]]
 
 

@@ -51,6 +51,10 @@ def test_an_operator_names_what_is_wrong(context: MLContext) -> None:
         builder.add(x, 1)  # type: ignore[arg-type]
     with pytest.raises(ArgumentError, match="'y'"):
         builder.build({"y": context}).result()  # type: ignore[dict-item]
+    with pytest.raises(OverflowError):
+        builder.constant(10**400)
+    with pytest.raises(ArgumentError, match="clamp: maxValue: unexpected value 1000"):
+        builder.clamp(x, max_value=10**400)
     assert builder.relu(x).shape == (2, 3)
 
 
