@@ -206,7 +206,7 @@ case ${1:-} in
 esac
 [ "${1:-}" != tsan ] || unpack_caf
 [ "${1:-}" != viewer ] || install_viewer
-[ "${1:-}" != server-tests ] || (install_clients) || say "setup: without tritonclient and kserve"
+[ "${1:-}" != server-tests ] || (install_clients) || say "setup: without tritonclient, kserve and openai"
 [ "${1:-}" != server-tests ] || (install_grpc_js) || say "setup: without @grpc/grpc-js"
 [ "${1:-}" != node ] || install_webnn
 [ "${1:-}" != python ] || python_tools python-tools bindings/python/requirements-tools.txt

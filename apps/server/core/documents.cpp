@@ -76,6 +76,8 @@ json::object state_of(const ModelState& state) {
   const auto& metrics = *model.metrics();
   const auto usage = model.usage();
   const auto graphs = model.engine().graphs();
+  const auto* language = model.engine().language_model();
+  line["text"] = !language ? "" : language->has_chat() ? "chat" : "prompt";
   line["lanes"] = model.config().lanes;
   line["lanes_busy"] = usage.lanes_busy;
   line["threads"] = model.config().threads;

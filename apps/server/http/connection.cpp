@@ -4,6 +4,7 @@
 // request whose client is gone is cancelled.
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <utility>
 
 #include "http/body.hpp"
@@ -16,15 +17,23 @@ namespace polychron::server {
 
 namespace {
 
-std::string head_of(const HttpReply& reply, std::size_t size, bool keep_alive) {
+std::string head_of(const HttpReply& reply, std::size_t size, bool keep_alive, bool chunked) {
   std::string head = "HTTP/1.1 " + std::to_string(static_cast<int>(reply.status)) + " ";
   head += phrase(reply.status);
   head += "\r\nContent-Type: " + reply.type;
-  head += "\r\nContent-Length: " + std::to_string(size);
+  if (!reply.parts) head += "\r\nContent-Length: " + std::to_string(size);
+  if (reply.parts && chunked) head += "\r\nTransfer-Encoding: chunked";
   head += "\r\nX-Content-Type-Options: nosniff\r\nCache-Control: no-store";
   for (const auto& [name, value] : reply.headers) head += "\r\n" + name + ": " + value;
   head += keep_alive ? "\r\n\r\n" : "\r\nConnection: close\r\n\r\n";
   return head;
+}
+
+/// The size of a chunk.
+std::string hex(std::size_t size) {
+  std::array<char, 2 * sizeof(size)> digits;
+  const auto end = std::to_chars(digits.begin(), digits.end(), size, 16).ptr;
+  return {digits.begin(), end};
 }
 
 /// What follows an answer.
@@ -46,6 +55,7 @@ Header header_of(const Parser& parser, HttpRequest& request) {
   request.target.assign(target.data(), target.size());
   const auto to = addressee_of(parser.get(), parser.chunked());
   request.parsed = parse_target(to.path);
+  request.takes_chunks = parser.get().version() >= 11;
   request.trace = field(parser, "traceparent");
   request.accept_encoding = field(parser, http::field::accept_encoding);
   Header header{to.host,
@@ -106,6 +116,8 @@ class Connection : public StreamOf<Stream> {
   asio::awaitable<bool> read_head(Parser& parser);
   asio::awaitable<HttpReply> answer_running(HttpRequest& request);
   asio::awaitable<void> write(HttpReply& reply, bool keep_alive, bool head_only);
+  asio::awaitable<void> write_stream(HttpReply& reply, const HttpRequest& request, bool keep_alive);
+  asio::awaitable<void> send(const std::vector<asio::const_buffer>& bytes);
   asio::awaitable<void> linger();
   void wait(Connections::State state);
   void log(const HttpRequest& request, const HttpReply& reply, std::uint64_t received,
@@ -166,25 +178,50 @@ asio::awaitable<void> Connection<Stream>::write(HttpReply& reply, bool keep_aliv
   try {
     share.set(size < Worker::large ? 0 : size);  // until the client has read it
   } catch (const Refusal& refusal) {
-    reply = refuse(refusal);
+    reply = refuse(refusal, {});
     size = reply.size();
   }
-  const auto head = head_of(reply, size, keep_alive);
+  const auto head = head_of(reply, size, keep_alive, false);
   std::vector<asio::const_buffer> parts{asio::buffer(head)};
   if (!head_only) {
     parts.push_back(asio::buffer(reply.text));
     for (const auto& each : reply.binary)
       parts.emplace_back(static_cast<const void*>(each.data()), each.size());
   }
-  sent_ = asio::buffer_size(parts);
+  co_await send(parts);
+}
+
+/// Sends each part when it is there. Meanwhile the connection runs, and the client may leave. A slow
+/// client has the time of a transfer for each part.
+template <class Stream>
+asio::awaitable<void> Connection<Stream>::write_stream(HttpReply& reply, const HttpRequest& request,
+                                                       bool keep_alive) {
+  const DisconnectWatch watch(socket(), request.cancellation);
+  const bool chunked = request.takes_chunks;
+  auto text = head_of(reply, 0, keep_alive, chunked);
+  for (bool ended = false; !ended;) {
+    const auto part = co_await reply.parts();
+    ended = part.empty();
+    if (chunked) text += hex(part.size()) + "\r\n" + part + "\r\n";
+    if (!chunked) text += part;
+    const std::vector<asio::const_buffer> bytes{asio::buffer(text)};
+    co_await send(bytes);
+    deadline->never();
+    text.clear();
+  }
+}
+
+template <class Stream>
+asio::awaitable<void> Connection<Stream>::send(const std::vector<asio::const_buffer>& bytes) {
+  sent_ += asio::buffer_size(bytes);
   Transfer transfer(shared->options.transfer_timeout);
   deadline->set_at(transfer.due());
   const auto go_on = [&, passed = std::size_t{0}](error_code failed, std::size_t all) mutable {
-    if (transfer.pass(all - std::exchange(passed, all))) wait(Connections::State::transferring);
+    if (transfer.pass(all - std::exchange(passed, all))) wait(state_);
     deadline->set_at(transfer.due());
     return failed ? std::size_t{0} : std::size_t{Transfer::least};
   };
-  co_await asio::async_write(stream, parts, go_on, asio::use_awaitable);
+  co_await asio::async_write(stream, bytes, go_on, asio::use_awaitable);
 }
 
 template <class Stream>
@@ -231,7 +268,8 @@ asio::awaitable<std::optional<Incoming>> Connection<Stream>::read_request(bool i
 template <class Stream>
 asio::awaitable<HttpReply> Connection<Stream>::answer_running(HttpRequest& request) {
   if (!shared->connections.run(place, request.route->audience == Audience::probes))
-    co_return refuse(Refusal(Status::unavailable, "too many connections run requests", 1));
+    co_return refuse(Refusal(Status::unavailable, "too many connections run requests", 1),
+                     request.parsed.path);
   state_ = Connections::State::running;
   const DisconnectWatch watch(socket(), request.cancellation);
   co_return co_await answer(*shared, request);
@@ -249,13 +287,19 @@ asio::awaitable<void> Connection<Stream>::serve() {
     const auto received = request.body.bytes.size();
     HttpReply reply;  // g++ 12 frees a conditional expression with co_await twice
     if (incoming->refusal)
-      reply = refuse(*incoming->refusal);
+      reply = refuse(*incoming->refusal, request.parsed.path);
     else
       reply = co_await answer_running(request);
     request.body = {};
-    wait(Connections::State::transferring);
-    const bool keep_alive = incoming->after != After::close && !draining;
-    co_await write(reply, keep_alive, request.method == "HEAD");
+    sent_ = 0;
+    const bool has_end = !reply.parts || request.takes_chunks;  // or else the connection's end is it
+    const bool keep_alive = incoming->after != After::close && !draining && has_end;
+    if (reply.parts) {
+      co_await write_stream(reply, request, keep_alive);
+    } else {
+      wait(Connections::State::transferring);
+      co_await write(reply, keep_alive, request.method == "HEAD");
+    }
     log(request, reply, received, incoming->begin);
     if (!keep_alive) break;
     BodyReader<Stream> body(stream, buffer_, *deadline, *shared, place);

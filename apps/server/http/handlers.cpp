@@ -2,6 +2,7 @@
 
 #include "core/documents.hpp"
 #include "http/await.hpp"
+#include "http/completions.hpp"
 #include "page/page.hpp"
 #include "protocol/repository_call.hpp"
 
@@ -153,7 +154,7 @@ asio::awaitable<HttpReply> infer(HttpShared& shared, HttpRequest& request) {
     auto result = co_await async_get(std::move(pending));
     reply = co_await encode(shared, std::move(result.value().value()), wanted);
   } catch (...) {
-    reply = refuse(current_refusal());
+    reply = refuse(current_refusal(), target.path);
   }
   reply.id = wanted.id;
   service.answered(counted, reply.status, reply.message);
@@ -197,6 +198,10 @@ constexpr Route table[] = {
     {Method::get, "/state.json", at_once<state>, Audience::operators},
     {Method::get, "/recording", at_once<recording>, Audience::operators},
     {Method::get, "/recording/view", recording_view, Audience::operators},
+    {Method::get, "/v1/models", at_once<listed_models>},
+    {Method::get, "/v1/models/*", at_once<listed_model>},
+    {Method::post, "/v1/chat/completions", complete_chat},
+    {Method::post, "/v1/completions", complete_prompt},
     {Method::get, "/v2", at_once<server_metadata>},
     {Method::get, "/v2/health/live", at_once<server_live>, Audience::probes},
     {Method::get, "/v2/health/ready", at_once<server_ready>, Audience::probes},

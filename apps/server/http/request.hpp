@@ -1,7 +1,9 @@
 // A request of HTTP, and its reply.
 #pragma once
 
+#include <boost/asio/awaitable.hpp>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <polychron/buffer.hpp>
 #include <polychron/cancellation.hpp>
@@ -35,6 +37,7 @@ struct HttpRequest {
   std::string trace;  ///< traceparent
   std::string accept_encoding;
   const Route* route = nullptr;
+  bool takes_chunks = true;                ///< HTTP/1.1
   bool compressed = false;                 ///< the body
   std::optional<std::size_t> json_length;  ///< of the body's JSON; absent: all of it
   Body body;
@@ -49,6 +52,9 @@ struct HttpReply {
   std::vector<std::pair<std::string, std::string>> headers{};
   std::string message{};  ///< of a refusal, for the log
   std::string id{};       ///< of the request
+  /// Of a stream, in place of a body: the next part once it is there, or nothing at the end. It is
+  /// asked for the next part when the client's socket has taken this one.
+  std::function<boost::asio::awaitable<std::string>()> parts{};
 
   /// The body's bytes.
   std::size_t size() const {
@@ -58,7 +64,7 @@ struct HttpReply {
   }
 };
 
-/// A reply that refuses.
-HttpReply refuse(const Refusal& refusal);
+/// A reply that refuses, in the form of the protocol that the path belongs to.
+HttpReply refuse(const Refusal& refusal, std::string_view path);
 
 }  // namespace polychron::server

@@ -7,6 +7,7 @@
 #include "http/handlers.hpp"
 #include "http/head.hpp"
 #include "protocol/compression.hpp"
+#include "protocol/openai.hpp"
 
 namespace polychron::server {
 
@@ -93,8 +94,10 @@ void check_header(HttpShared& shared, const Header& header, HttpRequest& request
   if (request.route->path == infer_path) check_inference(shared, header, request);
 }
 
-HttpReply refuse(const Refusal& refusal) {
-  HttpReply reply{refusal.status(), "application/json", encode_error(refusal.message())};
+HttpReply refuse(const Refusal& refusal, std::string_view path) {
+  HttpReply reply{refusal.status(), "application/json",
+                  path.starts_with("/v1/") ? encode_openai_error(refusal)
+                                           : encode_error(refusal.message())};
   reply.message = refusal.message();
   if (const auto seconds = refusal.retry_after_s())
     reply.headers.emplace_back("Retry-After", std::to_string(*seconds));
@@ -109,7 +112,7 @@ asio::awaitable<HttpReply> answer(HttpShared& shared, HttpRequest& request) {
     reply = co_await request.route->answer(shared, request);
     co_await compress(shared.worker, reply, request);
   } catch (...) {
-    reply = refuse(current_refusal());
+    reply = refuse(current_refusal(), request.parsed.path);
   }
   co_return reply;
 }

@@ -24,6 +24,7 @@ namespace polychron::server {
 struct EngineRequest {
   std::string label;                 ///< names the request in errors and recordings
   std::vector<WireTensor> inputs;    ///< all of the signature's, in any order
+  std::optional<Generation> generation{};  ///< in place of inputs, of a language model alone
   std::vector<std::string> outputs;  ///< the wanted ones, each once; empty: all
   Bindings bindings;                 ///< the values of free dimensions
   std::optional<std::chrono::steady_clock::time_point> deadline;
@@ -36,6 +37,7 @@ struct EngineAnswer {
   std::vector<WireTensor> outputs;  ///< at least the wanted ones
   /// The time of the computation alone, for the statistics; 0: not measured.
   std::chrono::nanoseconds computed{0};
+  text::Generated generated{};  ///< of a Generation, in place of outputs
 };
 
 using EngineOutcome = Refusable<EngineAnswer>;
@@ -69,6 +71,8 @@ class Engine {
   virtual std::vector<Context> contexts() const = 0;
   /// Its graphs, if it keeps count.
   virtual GraphCounts graphs() const { return {}; }
+  /// What understands a Generation; null: this is no language model.
+  virtual const text::Model* language_model() const { return nullptr; }
   /// As clients see it in the model's metadata.
   virtual std::string platform() const { return "code"; }
 };
@@ -76,7 +80,7 @@ class Engine {
 /// What an engine is made from.
 struct EngineOrigin {
   std::string name;            ///< the model's
-  std::filesystem::path file;  ///< model.onnx; of code its folder
+  std::filesystem::path file;  ///< model.onnx, a file of GGUF; of code its folder
   ModelConfig config;          ///< with a label
 };
 

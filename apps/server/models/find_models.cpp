@@ -64,15 +64,23 @@ std::optional<ModelFiles> code_of(const fs::path& folder) {
   return files;
 }
 
+/// model.onnx, or else the first file of GGUF: these are published under names that say more.
+std::optional<ModelFiles> files_in(const fs::path& folder, const fs::path& config) {
+  if (auto files = files_of(folder / "model.onnx", config)) return files;
+  std::set<fs::path> others;
+  for (const auto& entry : fs::directory_iterator(folder))
+    if (entry.path().extension() == ".gguf") others.insert(entry.path());
+  return others.empty() ? std::nullopt : files_of(*others.begin(), config);
+}
+
 Versions versions_in(const fs::path& folder) {
   Versions versions;
   const auto config = folder / "config.json";
-  if (auto files = files_of(folder / "model.onnx", config)) versions[1] = *std::move(files);
+  if (auto files = files_in(folder, config)) versions[1] = *std::move(files);
   for (const auto& entry : fs::directory_iterator(folder)) {
     const auto version = version_of(entry.path().filename().string());
-    if (!version) continue;
-    if (auto files = files_of(entry.path() / "model.onnx", config))
-      versions[*version] = *std::move(files);
+    if (!version || !entry.is_directory()) continue;
+    if (auto files = files_in(entry.path(), config)) versions[*version] = *std::move(files);
   }
   if (!versions.empty()) return versions;
   if (auto files = code_of(folder)) versions[1] = *std::move(files);
@@ -83,7 +91,8 @@ void add_entry(const fs::directory_entry& entry, FoundModels& found) {
   const auto& path = entry.path();
   std::error_code unknown;  // a link to nothing, for one
   const bool is_folder = entry.is_directory(unknown);
-  const bool is_file = !is_folder && path.extension() == ".onnx";
+  const bool is_file =
+      !is_folder && (path.extension() == ".onnx" || path.extension() == ".gguf");
   const auto name = (is_file ? path.stem() : path.filename()).string();
   if (!is_servable(name) || !(is_file || is_folder || unknown)) return;
   try {

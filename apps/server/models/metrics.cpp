@@ -41,6 +41,12 @@ prometheus::Histogram& MetricSet::latency(const char* phase) {
                                          0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10});
 }
 
+prometheus::Histogram& MetricSet::seconds(const char* name, const char* help) {
+  return prometheus::BuildHistogram().Name(name).Help(help).Register(registry_).Add(
+      with({}), prometheus::Histogram::BucketBoundaries{0.001, 0.0025, 0.005, 0.01, 0.025, 0.05,
+                                                        0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30});
+}
+
 void MetricSet::clear_gauges() {
   for (auto* each : gauges_) each->Set(0);
 }

@@ -45,7 +45,13 @@ class MetricSet {
   prometheus::Family<prometheus::Counter>& counters(const char* name, const char* help) const;
   prometheus::Counter& counter(const char* name, const char* help, prometheus::Labels more = {});
   prometheus::Gauge& gauge(const char* name, const char* help);
+  /// A set of the same labels.
+  template <class Set>
+  std::unique_ptr<Set> another() const {
+    return std::make_unique<Set>(registry_, labels_);
+  }
   prometheus::Histogram& latency(const char* phase);
+  prometheus::Histogram& seconds(const char* name, const char* help);
 
  private:
   prometheus::Labels with(prometheus::Labels more) const;
@@ -53,6 +59,26 @@ class MetricSet {
   prometheus::Registry& registry_;
   const prometheus::Labels labels_;
   std::vector<prometheus::Gauge*> gauges_;
+};
+
+/// What is counted of a language model besides.
+struct TextMetrics : MetricSet {
+  using MetricSet::MetricSet;
+
+  prometheus::Histogram& first = seconds("polychron_text_first_seconds",
+                                         "From a request of text to the first piece of its answer");
+  prometheus::Histogram& between =
+      seconds("polychron_text_between_seconds", "Between two pieces of a text: mostly two tokens");
+  prometheus::Counter& prompt_tokens = counted("prompt");
+  prometheus::Counter& tokens = counted("text");
+  prometheus::Gauge& waiting = gauge("polychron_text_waiting", "Requests of text that wait");
+  prometheus::Gauge& running = gauge("polychron_text_running", "Texts that are being made");
+
+ private:
+  prometheus::Counter& counted(const char* of) {
+    return counter("polychron_text_tokens_total", "Tokens of whole answers: prompt and text",
+                   {{"of", of}});
+  }
 };
 
 /// A model's counters. They live as long as its name is served, through all its versions and
@@ -83,12 +109,18 @@ struct ModelMetrics : MetricSet {
     const auto requests = success.count.load(), shared = static_cast<std::uint64_t>(joined.Value());
     return requests - std::min(requests, shared);
   }
+  /// Those of a language model. For the thread that loads models.
+  TextMetrics& text() {
+    if (!text_) text_ = another<TextMetrics>();
+    return *text_;
+  }
 
  private:
   prometheus::Counter& bytes(const char* direction) {
     return counter("polychron_bytes_total", "Bytes of tensors by model: received and sent",
                    {{"direction", direction}});
   }
+  std::unique_ptr<TextMetrics> text_;  ///< null: it is no language model
 };
 
 /// The server's own metrics, and those of its models.

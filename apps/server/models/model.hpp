@@ -43,6 +43,7 @@ class Model : public std::enable_shared_from_this<Model> {
 
   const std::string& name() const { return origin_.name; }
   std::uint64_t version() const { return version_; }
+  std::chrono::system_clock::time_point loaded() const { return loaded_; }
   const Signature& signature() const { return engine_->signature(); }
   const ModelConfig& config() const { return origin_.config; }
   const std::shared_ptr<ModelMetrics>& metrics() const { return host_.metrics; }
@@ -70,6 +71,7 @@ class Model : public std::enable_shared_from_this<Model> {
 
   const EngineOrigin origin_;
   const std::uint64_t version_;
+  const std::chrono::system_clock::time_point loaded_ = std::chrono::system_clock::now();
   const EngineHost host_;
   const std::shared_ptr<Engine> engine_;
   std::atomic<std::uint64_t> in_flight_{0};

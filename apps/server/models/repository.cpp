@@ -142,7 +142,8 @@ void Repository::load_version(const std::string& name, std::uint64_t version,
   try {
     if (config.code.empty() && std::filesystem::is_directory(files.model))
       throw Error(ErrorKind::bad_data,
-                  "expected a model.onnx in its folder, or \"code\" in its config.json");
+                  "expected a model.onnx or a .gguf in its folder, or \"code\" in its "
+                  "config.json");
     const EngineHost host{host_.runtime, host_.loop, host_.builder, host_.metrics.model(name)};
     auto model = Model::load({name, files.model, config}, version, host, options_.engines);
     check_invariant(model && model->name() == name, "a model has the name that it was loaded by");

@@ -24,13 +24,14 @@ namespace polychron::server {
 
 /// Where a model's files were found, and how they looked.
 struct ModelFiles {
-  std::filesystem::path model;   ///< model.onnx, or the folder of a model made of code
+  std::filesystem::path model;   ///< model.onnx, a file of GGUF, or the folder of a model of code
   std::filesystem::path config;  ///< empty: none
   std::string stamp;             ///< changes when a file does
 };
 
 /// What a look at the folder finds, by name and version. NAME.onnx with NAME.json; NAME/model.onnx
-/// or NAME/VERSION/model.onnx with NAME/config.json; NAME/config.json alone for code.
+/// or NAME/VERSION/model.onnx with NAME/config.json; NAME/config.json alone for code. In place of
+/// an ONNX file there may be NAME.gguf, or a folder's first *.gguf by name.
 struct FoundModels {
   std::map<std::string, std::map<std::uint64_t, ModelFiles>> models;
   /// Why a name is there and cannot be read now: it is a link to nothing, or there are no

@@ -7,6 +7,7 @@
 #include <optional>
 #include <polychron/buffer.hpp>
 #include <polychron/descriptor.hpp>
+#include <polychron/text.hpp>
 #include <span>
 #include <string>
 #include <string_view>
@@ -31,6 +32,13 @@ struct WantedOutput {
   bool binary = false;
 };
 
+/// What a language model is to go on with.
+struct Generation {
+  std::vector<text::Message> chat;  ///< empty: `prompt`
+  std::string prompt;
+  text::GenerateOptions options{};  ///< its label, deadline and cancellation are the server's
+};
+
 struct InferRequest {
   std::string id;
   std::vector<WireTensor> inputs;
@@ -38,6 +46,7 @@ struct InferRequest {
   bool binary_outputs = false;        ///< for outputs that the request does not name
   /// The parameter `timeout`, which Triton counts in microseconds. Absent: the model's default.
   std::optional<std::chrono::microseconds> timeout;
+  std::optional<Generation> generation{};  ///< of a language model, in place of inputs
 };
 
 struct InferAnswer {
@@ -45,6 +54,7 @@ struct InferAnswer {
   std::string version;
   std::string id;
   std::vector<WireTensor> outputs;
+  text::Generated generated{};  ///< of a Generation, in place of outputs
 };
 
 /// Parameters of Triton's extensions that would change the answer if they were ignored. Refused,

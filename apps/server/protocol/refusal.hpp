@@ -38,17 +38,24 @@ std::string_view phrase(Status status) noexcept;
 /// A request that is not answered with a result.
 class Refusal : public std::exception {
  public:
-  Refusal(Status status, std::string message, std::optional<int> retry_after_s = std::nullopt)
-      : status_(status), message_(std::move(message)), retry_after_s_(retry_after_s) {}
+  Refusal(Status status, std::string message, std::optional<int> retry_after_s = std::nullopt,
+          std::string field = {})
+      : status_(status),
+        message_(std::move(message)),
+        retry_after_s_(retry_after_s),
+        field_(std::move(field)) {}
   Status status() const noexcept { return status_; }
   const std::string& message() const noexcept { return message_; }
   std::optional<int> retry_after_s() const noexcept { return retry_after_s_; }
+  /// The field of the request that it is about, where OpenAI's form of errors names one.
+  const std::string& field() const noexcept { return field_; }
   const char* what() const noexcept override { return message_.c_str(); }
 
  private:
   Status status_;
   std::string message_;
   std::optional<int> retry_after_s_;
+  std::string field_;
 };
 
 /// What a client sent is wrong: throws Refusal.

@@ -71,7 +71,9 @@ Target parse_target(std::string_view target) {
       ((*parts)[1] == "systemsharedmemory" || (*parts)[1] == "cudasharedmemory"))
     return {std::string(shared_memory_path), {}, {}};
   const bool has_models = parts->size() > 2 && parts->front() == "v2";
-  if (has_models && (*parts)[1] == "models")
+  if (parts->size() == 3 && parts->front() == "v1" && (*parts)[1] == "models")
+    take_model(*parts, 2, parsed);
+  else if (has_models && (*parts)[1] == "models")
     take_names(*parts, parsed);
   else if (has_models && parts->size() == 5 && (*parts)[1] == "repository")
     take_model(*parts, 3, parsed);

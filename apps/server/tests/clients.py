@@ -300,4 +300,5 @@ def main():
         sys.exit(SKIPPED)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -6,6 +6,7 @@
 #include <set>
 #include <sstream>
 
+#include "../../../tests/text/tiny_model.hpp"
 #include "rig.hpp"
 
 namespace polychron::server::tests {
@@ -147,7 +148,9 @@ BOOST_AUTO_TEST_CASE(the_page_has_all_options) {
 }
 
 BOOST_AUTO_TEST_CASE(the_page_has_all_metrics) {
-  const Rig rig({"simple"});
+  Rig rig({"simple"});
+  rig.folder.write("tiny.gguf", text_tests::TinyModel().file().bytes());
+  rig.look();
   Client client(rig.port());
   // An answer is counted after it is sent, and before the connection's next request.
   for (int i = 0; i < 2; ++i) client.post("/v2/models/simple/infer", simple_request());

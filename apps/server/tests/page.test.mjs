@@ -1,13 +1,15 @@
-// The page and its recording in a real browser. Usage: page.test.mjs PROGRAM MODELS VIEWER
+// The page, its chat and its recording in a real browser.
+// Usage: page.test.mjs PROGRAM MODELS VIEWER TEXT_MODEL
 // Without a browser it says so and ends with 77. PAGE_SHOTS=folder keeps screenshots.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { existsSync } from "node:fs";
+import { copyFileSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 
-const [program, models, viewer] = process.argv.slice(2);
+const [program, onnxModels, viewer, textModel] = process.argv.slice(2);
 const skip = (why) => {
   console.log(`SKIPPED: ${why}`);
   process.exit(77);
@@ -21,8 +23,14 @@ try {
   skip("no playwright-core in observe/viewer (scripts/setup.sh viewer installs it)");
 }
 
+const models = mkdtempSync(join(tmpdir(), "polychron-page-"));
+for (const file of readdirSync(onnxModels)) copyFileSync(join(onnxModels, file), join(models, file));
+copyFileSync(textModel, join(models, "tiny.gguf"));
 const server = spawn(program, [models, "--http", "0", "--record", "16777216", "--viewer", viewer]);
-process.on("exit", () => server.kill("SIGKILL"));
+process.on("exit", () => {
+  server.kill("SIGKILL");
+  rmSync(models, { recursive: true });
+});
 const ended = new Promise((resolve) => server.on("exit", resolve));
 let base;
 for await (const line of createInterface(server.stderr)) {
@@ -61,6 +69,12 @@ for (const [name, options] of Object.entries({
   await page.goto(base);
   await page.getByRole("heading", { name: "simple version 1" }).waitFor();
   await page.getByText("input 'INPUT0' is missing").waitFor();
+  await page.getByRole("textbox", { name: "Message" }).fill("hello");
+  await page.getByRole("button", { name: "Send" }).click();
+  await page.locator("#said .user", { hasText: "hello" }).waitFor();
+  await page.getByRole("button", { name: "Stop" }).waitFor({ state: "hidden" });
+  assert.notEqual(await page.locator("#said .assistant").textContent(), "…");
+  assert.equal(await page.locator("#said .bad").count(), 0);
   const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
   assert.ok(wide <= 0, `${name}: ${wide} pixels do not fit`);
   await shot(page, name);
@@ -78,4 +92,4 @@ await browser.close();
 assert.deepEqual(problems, []);
 server.kill("SIGTERM");
 assert.equal(await ended, 0);
-console.log("the page and its recording: light, dark, phone");
+console.log("the page, its chat and its recording: light, dark, phone");

@@ -1,0 +1,145 @@
+#include "protocol/openai.hpp"
+
+#include <boost/json/serialize.hpp>
+#include <limits>
+#include <utility>
+
+namespace polychron::server {
+
+namespace {
+
+namespace json = boost::json;
+
+json::string json_string(std::string_view text) { return {text.data(), text.size()}; }
+
+std::int64_t unix_seconds(std::chrono::system_clock::time_point time) {
+  return std::chrono::duration_cast<std::chrono::seconds>(time.time_since_epoch()).count();
+}
+
+json::object usage_of(const text::Generated& generated) {
+  const std::uint64_t prompt = generated.prompt_tokens, made = generated.tokens.size();
+  return {{"prompt_tokens", prompt},
+          {"completion_tokens", made},
+          {"total_tokens", prompt + made}};
+}
+
+const char* reason_of(const text::Generated& generated) {
+  return generated.reason == text::FinishReason::stop ? "stop" : "length";
+}
+
+json::object document_of(const CompletionHead& head, bool is_part, json::array choices) {
+  const auto* kind = !head.is_chat ? "text_completion"
+                     : is_part     ? "chat.completion.chunk"
+                                   : "chat.completion";
+  return {{"id", json_string(head.id)},
+          {"object", kind},
+          {"created", unix_seconds(head.created)},
+          {"model", json_string(head.model)},
+          {"choices", std::move(choices)}};
+}
+
+std::string event_of(const json::object& document) {
+  return "data: " + json::serialize(document) + "\n\n";
+}
+
+/// An event with one choice. `content`: of the delta, or the text.
+std::string choice_event(const CompletionHead& head, json::object choice, json::value reason,
+                         bool wants_usage) {
+  choice["index"] = 0;
+  choice["logprobs"] = nullptr;
+  choice["finish_reason"] = std::move(reason);
+  auto document = document_of(head, true, {std::move(choice)});
+  if (wants_usage) document["usage"] = nullptr;
+  return event_of(document);
+}
+
+}  // namespace
+
+std::string completion_document(const CompletionHead& head, const text::Generated& generated) {
+  json::object choice{{"index", 0}};
+  if (head.is_chat)
+    choice["message"] = json::object{{"role", "assistant"},
+                                     {"content", json_string(generated.text)},
+                                     {"refusal", nullptr}};
+  else
+    choice["text"] = json_string(generated.text);
+  choice["logprobs"] = nullptr;
+  choice["finish_reason"] = reason_of(generated);
+  auto document = document_of(head, false, {std::move(choice)});
+  document["usage"] = usage_of(generated);
+  return json::serialize(document);
+}
+
+std::string first_event(const CompletionHead& head, bool wants_usage) {
+  if (!head.is_chat) return {};
+  json::object delta{{"role", "assistant"}, {"content", ""}};
+  return choice_event(head, {{"delta", std::move(delta)}}, nullptr, wants_usage);
+}
+
+std::string text_event(const CompletionHead& head, std::string_view text, bool wants_usage) {
+  json::object choice;
+  if (head.is_chat)
+    choice["delta"] = json::object{{"content", json_string(text)}};
+  else
+    choice["text"] = json_string(text);
+  return choice_event(head, std::move(choice), nullptr, wants_usage);
+}
+
+std::string last_events(const CompletionHead& head, const text::Generated& generated,
+                        bool wants_usage) {
+  json::object choice;
+  if (head.is_chat)
+    choice["delta"] = json::object();
+  else
+    choice["text"] = "";
+  auto events = choice_event(head, std::move(choice), reason_of(generated), wants_usage);
+  if (wants_usage) {
+    auto document = document_of(head, true, {});
+    document["usage"] = usage_of(generated);
+    events += event_of(document);
+  }
+  return events + "data: [DONE]\n\n";
+}
+
+std::string encode_openai_error(const Refusal& refusal) {
+  const auto status = refusal.status();
+  const auto message = printable(refusal.message(), std::numeric_limits<std::size_t>::max());
+  json::object error{{"message", json_string(message)}};
+  error["type"] = status == Status::too_many               ? "rate_limit_error"
+                  : static_cast<int>(status) < 500         ? "invalid_request_error"
+                                                           : "server_error";
+  error["param"] = nullptr;
+  if (!refusal.field().empty()) error["param"] = json_string(refusal.field());
+  error["code"] = nullptr;
+  if (status == Status::too_many) error["code"] = "rate_limit_exceeded";
+  if (status == Status::unauthorized) error["code"] = "invalid_api_key";
+  if (status == Status::not_found && refusal.field() == "model") error["code"] = "model_not_found";
+  return json::serialize(json::object{{"error", std::move(error)}});
+}
+
+std::string error_event(const Refusal& refusal) {
+  return "data: " + encode_openai_error(refusal) + "\n\n";
+}
+
+namespace {
+
+json::object listed(const ListedModel& model) {
+  return {{"id", json_string(model.name)},
+          {"object", "model"},
+          {"created", unix_seconds(model.created)},
+          {"owned_by", "polychron"}};
+}
+
+}  // namespace
+
+std::string openai_model_document(const ListedModel& model) {
+  return json::serialize(listed(model));
+}
+
+std::string openai_models_document(const std::vector<ListedModel>& models) {
+  json::array list;
+  for (const auto& each : models) list.push_back(listed(each));
+  return json::serialize(json::object{{"object", "list"}, {"data", std::move(list)}});
+}
+
+}  // namespace polychron::server

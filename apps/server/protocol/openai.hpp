@@ -1,0 +1,56 @@
+// OpenAI's forms of requests for text, their answers and errors.
+// Source: the OpenAPI description of api.openai.com/v1: completions, chat/completions, models.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "protocol/message.hpp"
+
+namespace polychron::server {
+
+/// A request for text, of a chat or of a prompt.
+struct Completion {
+  std::string model;
+  bool streams = false;
+  bool wants_usage = false;  ///< at the end of a stream
+  Generation generation;
+};
+
+/// Parses a request. Without a seed it gets `seed`. Throws Refusal (bad_request) that names the
+/// field: an unknown one, or one that asks for something else than text of one choice.
+Completion parse_completion(std::string_view body, bool is_chat, std::uint64_t seed);
+
+/// What all documents of an answer have.
+struct CompletionHead {
+  bool is_chat = false;
+  std::string id, model;
+  std::chrono::system_clock::time_point created;
+};
+
+/// The answer as a whole.
+std::string completion_document(const CompletionHead& head, const text::Generated& generated);
+
+// Events of a stream: "data: {...}\n\n".
+/// Of a chat: that the assistant begins. Else nothing.
+std::string first_event(const CompletionHead& head, bool wants_usage);
+std::string text_event(const CompletionHead& head, std::string_view text, bool wants_usage);
+/// The reason of the end, the usage if it is wanted, and [DONE].
+std::string last_events(const CompletionHead& head, const text::Generated& generated,
+                        bool wants_usage);
+std::string error_event(const Refusal& refusal);
+
+/// {"error": {"message", "type", "param", "code"}}
+std::string encode_openai_error(const Refusal& refusal);
+
+/// A line of the list of models.
+struct ListedModel {
+  std::string name;
+  std::chrono::system_clock::time_point created;
+};
+std::string openai_model_document(const ListedModel& model);
+std::string openai_models_document(const std::vector<ListedModel>& models);
+
+}  // namespace polychron::server

@@ -1,0 +1,81 @@
+"""OpenAI's own client, unmodified, against a real server with the tiny language model.
+
+Usage: openai_client.py PROGRAM MODELS. Exits with 77, and says why, where the client cannot be had.
+"""
+import asyncio
+import itertools
+import sys
+
+from clients import SKIPPED, Server, need
+
+CHAT = {"model": "tiny", "messages": [{"role": "system", "content": "Be brief."},
+                                      {"role": "user", "content": "hello"}]}
+PROMPT = {"model": "tiny", "prompt": "hello"}
+
+
+def texts(client):
+    chat = client.chat.completions.create(**CHAT, max_completion_tokens=12, temperature=0)
+    assert chat.object == "chat.completion" and chat.id.startswith("chatcmpl-"), chat
+    assert chat.choices[0].message.role == "assistant"
+    assert chat.choices[0].finish_reason in ("stop", "length")
+    assert chat.usage.total_tokens == chat.usage.prompt_tokens + chat.usage.completion_tokens
+    completion = client.completions.create(**PROMPT, max_tokens=12, seed=5, temperature=1)
+    again = client.completions.create(**PROMPT, max_tokens=12, seed=5, temperature=1)
+    assert completion.choices[0].text == again.choices[0].text
+    return chat.choices[0].message.content, completion.choices[0].text
+
+
+def streams(client, chat, completion):
+    parts = list(client.chat.completions.create(
+        **CHAT, max_completion_tokens=12, temperature=0, stream=True,
+        stream_options={"include_usage": True}))
+    assert parts[0].choices[0].delta.role == "assistant"
+    assert parts[-1].usage.completion_tokens > 0 and not parts[-1].choices
+    assert "".join(part.choices[0].delta.content or "" for part in parts[:-1]) == chat
+    parts = client.completions.create(**PROMPT, max_tokens=12, seed=5, temperature=1, stream=True)
+    assert "".join(part.choices[0].text for part in parts) == completion
+    # A client that leaves its stream: the server goes on with others.
+    with client.completions.create(**PROMPT, max_tokens=150, stream=True) as left:
+        assert len(list(itertools.islice(left, 2))) == 2
+
+
+def errors(openai, client):
+    for kind, field, change in (
+            (openai.NotFoundError, "model", {"model": "none"}),
+            (openai.BadRequestError, "n", {"n": 2}),
+            (openai.BadRequestError, "min_p", {"extra_body": {"min_p": 0.1}}),
+            (openai.BadRequestError, "tools",
+             {"tools": [{"type": "function", "function": {"name": "f"}}]})):
+        try:
+            client.chat.completions.create(**{**CHAT, **change})
+        except kind as error:
+            assert error.param == field and error.type == "invalid_request_error", error
+        else:
+            raise AssertionError(f"not refused: {change}")
+
+
+async def many(openai, base, chat):
+    async with openai.AsyncOpenAI(base_url=base, api_key="none") as client:
+        answers = await asyncio.gather(*(
+            client.chat.completions.create(**CHAT, max_completion_tokens=12, temperature=0)
+            for _ in range(8)))
+    assert {answer.choices[0].message.content for answer in answers} == {chat}
+
+
+def main():
+    openai = need("openai")
+    if not openai:
+        sys.exit(SKIPPED)
+    with Server(*sys.argv[1:3]) as server:
+        base = f"http://{server.http}/v1"
+        with openai.OpenAI(base_url=base, api_key="none") as client:
+            assert [model.id for model in client.models.list()] == ["tiny"]
+            assert client.models.retrieve("tiny").owned_by == "polychron"
+            chat, completion = texts(client)
+            streams(client, chat, completion)
+            errors(openai, client)
+        asyncio.run(many(openai, base, chat))
+    print("passed: openai", openai.__version__)
+
+
+main()

@@ -1,0 +1,429 @@
+// Language models by OpenAI's endpoints, on the tiny model of tests/text.
+#include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
+#include <boost/test/unit_test.hpp>
+#include <future>
+#include <list>
+
+#include "../../../tests/text/tiny_model.hpp"
+#include "rig.hpp"
+
+namespace polychron::server::tests {
+
+namespace {
+
+namespace json = boost::json;
+
+const std::string chat_path = "/v1/chat/completions", prompt_path = "/v1/completions";
+
+/// The bytes of a model whose most probable text never ends by itself.
+std::string endless_model() {
+  text_tests::TinyModel tiny;
+  auto& table = tiny.weights.at("token_embd.weight");
+  std::fill(table.end() - 2 * text_tests::TinyModel::width, table.end(), 0.0F);
+  auto file = tiny.file();
+  file.value("llama.context_length") =
+      text_tests::Bytes{}.number(std::uint32_t{text_tests::u32}).number(std::uint32_t{1} << 20U);
+  return file.bytes();
+}
+
+struct TextRig : Rig {
+  explicit TextRig(const std::string& config = {},
+                   const std::function<void(ServerOptions&)>& change = {})
+      : Rig({"simple"}, change) {
+    folder.write("tiny.gguf", endless_model());
+    if (!config.empty()) folder.write("tiny.json", config);
+    look();
+  }
+  TextMetrics& counts() const { return model("tiny")->metrics()->text(); }
+  /// The text that the library gives for the request.
+  text::Generated expected(const std::string& prompt, std::uint32_t tokens) const {
+    return model("tiny")->engine().language_model()->generate(prompt, {.max_tokens = tokens}).get();
+  }
+  double answered(const std::string& status) const {
+    const auto metrics = app->service().metrics.text();
+    const auto line = "polychron_requests_total{model=\"tiny\",status=\"" + status + "\"} ";
+    const auto at = metrics.find(line);
+    return at == std::string::npos ? 0 : std::stod(metrics.substr(at + line.size()));
+  }
+};
+
+/// So many tokens that the test ends the generation.
+const std::string long_context = R"({"context_length":16384,"in_flight":2})";
+const std::string endless_tokens = R"(,"max_tokens":16000)";
+
+std::string prompt_request(const std::string& more) {
+  return R"({"model":"tiny","prompt":"hello","temperature":0)" + more + "}";
+}
+std::string chat_request(const std::string& more) {
+  return R"({"model":"tiny","messages":[{"role":"user","content":"hello"}],"temperature":0)" +
+         more + "}";
+}
+
+json::value json_in(const Response& response) { return json::parse(response.body); }
+
+std::string string_of(const json::value& value) { return value.as_string().c_str(); }
+
+std::string text_in(const Response& response) {
+  return string_of(json_in(response).at("choices").at(0).at("text"));
+}
+
+/// What follows "data: " in each event.
+std::vector<std::string> events_of(const std::string& body) {
+  std::vector<std::string> events;
+  for (std::size_t at = 0; at < body.size();) {
+    const auto end = body.find("\n\n", at);
+    BOOST_REQUIRE(end != std::string::npos);
+    BOOST_REQUIRE(body.substr(at, 6) == "data: ");
+    events.push_back(body.substr(at + 6, end - at - 6));
+    at = end + 2;
+  }
+  return events;
+}
+
+/// The text of a stream that ends well.
+std::string streamed_text(const std::string& body) {
+  auto events = events_of(body);
+  BOOST_REQUIRE(events.back() == "[DONE]");
+  events.pop_back();
+  std::string text;
+  for (const auto& each : events) {
+    const auto& choices = json::parse(each).at("choices").as_array();
+    if (choices.empty()) continue;
+    const auto& choice = choices.front().as_object();
+    const auto* delta = choice.if_contains("delta");
+    const auto* piece = delta ? delta->as_object().if_contains("content") : &choice.at("text");
+    if (piece) text += string_of(*piece);
+  }
+  return text;
+}
+
+/// Begins a stream that does not end, and waits for its first event.
+void begin_endless(Client& client) {
+  client.send(post_text(prompt_path, prompt_request(R"(,"stream":true)" + endless_tokens)));
+  std::string got;
+  while (got.find("data: ") == std::string::npos) {
+    const auto byte = client.read(1);
+    BOOST_REQUIRE(!byte.empty());
+    got += byte;
+  }
+  BOOST_TEST(got.starts_with("HTTP/1.1 200 OK"));
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(text)
+
+BOOST_AUTO_TEST_CASE(whole_answers_have_the_librarys_text) {
+  const TextRig rig;
+  Client client(rig.port());
+  const auto expected = rig.expected("hello", 20);
+  const auto response = client.post(prompt_path, prompt_request(R"(,"max_tokens":20)"));
+  BOOST_TEST(response.status == 200, response.body);
+  auto answer = json_in(response);
+  BOOST_TEST(answer.at("object") == "text_completion");
+  BOOST_TEST(answer.at("model") == "tiny");
+  BOOST_TEST(text_in(response) == expected.text);
+  BOOST_TEST(answer.at("choices").at(0).at("finish_reason") == "length");
+  BOOST_TEST(json::serialize(answer.at("usage")) ==
+             R"({"prompt_tokens":1,"completion_tokens":20,"total_tokens":21})");
+  const auto chat = client.post(chat_path, chat_request(R"(,"max_completion_tokens":5)"));
+  answer = json_in(chat);
+  BOOST_TEST(answer.at("object") == "chat.completion");
+  const auto& message = answer.at("choices").at(0).at("message");
+  BOOST_TEST(message.at("role") == "assistant");
+  const auto prompt = "<|im_start|>user\nhello<|im_end|>\n<|im_start|>assistant\n";
+  BOOST_TEST(string_of(message.at("content")) == rig.expected(prompt, 5).text);
+  BOOST_TEST(answer.at("usage").at("completion_tokens") == 5);
+}
+
+BOOST_AUTO_TEST_CASE(streams_have_the_same_text) {
+  const TextRig rig;
+  Client client(rig.port());
+  for (const bool is_chat : {false, true}) {
+    const auto request = is_chat ? chat_request : prompt_request;
+    const auto path = is_chat ? chat_path : prompt_path;
+    const auto whole = json_in(client.post(path, request(R"(,"max_tokens":30)")));
+    const auto& choice = whole.at("choices").at(0);
+    const auto text = string_of(is_chat ? choice.at("message").at("content") : choice.at("text"));
+    const auto response = client.post(
+        path, request(R"(,"max_tokens":30,"stream":true,"stream_options":{"include_usage":true})"));
+    BOOST_TEST(response.headers.at("content-type") == "text/event-stream; charset=utf-8");
+    BOOST_TEST(streamed_text(response.body) == text);
+    const auto events = events_of(response.body);
+    const auto usage = json::parse(events.at(events.size() - 2));
+    BOOST_TEST(usage.at("choices").as_array().empty());
+    BOOST_TEST(json::serialize(usage.at("usage")) == json::serialize(whole.at("usage")));
+    const auto last = json::parse(events.at(events.size() - 3));
+    BOOST_TEST(last.at("choices").at(0).at("finish_reason") == "length");
+    BOOST_TEST(json::parse(events.front()).at("usage").is_null());
+    if (is_chat)
+      BOOST_TEST(json::serialize(json::parse(events.front()).at("choices").at(0).at("delta")) ==
+                 R"({"role":"assistant","content":""})");
+  }
+  // After all of that the same connection serves.
+  BOOST_TEST(client.get(live).status == 200);
+}
+
+BOOST_AUTO_TEST_CASE(a_client_of_http_1_0_gets_the_plain_stream) {
+  const TextRig rig;
+  Client client(rig.port());
+  auto request = post_text(prompt_path, prompt_request(R"(,"max_tokens":4,"stream":true)"),
+                           "Connection: keep-alive\r\n");
+  client.send(request.replace(request.find("HTTP/1.1"), 8, "HTTP/1.0"));
+  const auto all = client.read(1 << 20);  // to the connection's end
+  const auto head = all.find("\r\n\r\n") + 4;
+  BOOST_TEST(all.find("chunked") == std::string::npos);
+  BOOST_TEST(streamed_text(all.substr(head)) == rig.expected("hello", 4).text);
+}
+
+BOOST_AUTO_TEST_CASE(a_client_that_reads_late_holds_up_nobody) {
+  const TextRig rig;
+  Client late(rig.port()), other(rig.port());
+  late.send(post_text(prompt_path, prompt_request(R"(,"max_tokens":200,"stream":true)")));
+  until([&] { return rig.counts().tokens.Value() == 200; });
+  BOOST_TEST(other.post(prompt_path, prompt_request("")).status == 200);
+  BOOST_TEST(streamed_text(late.receive().value().body) == rig.expected("hello", 200).text);
+}
+
+BOOST_AUTO_TEST_CASE(a_client_that_leaves_ends_its_generation) {
+  const TextRig rig(long_context);
+  for (const bool streams : {true, false}) {
+    Client client(rig.port());
+    if (streams) {
+      begin_endless(client);
+    } else {
+      client.send(post_text(prompt_path, prompt_request(endless_tokens)));
+      until([&] { return rig.counts().running.Value() == 1; });
+    }
+    client.reset();
+    until([&] { return rig.model("tiny")->in_flight() == 0; });
+    BOOST_TEST(rig.counts().running.Value() == 0);
+  }
+  until([&] { return rig.answered("499") == 2; });
+  BOOST_TEST(rig.counts().tokens.Value() == 0);
+  BOOST_TEST(rig.app->service().budget.used() == 0U);
+}
+
+BOOST_AUTO_TEST_CASE(a_full_queue_refuses_and_those_who_wait_may_leave) {
+  const TextRig rig(long_context);
+  Client first(rig.port()), second(rig.port()), third(rig.port());
+  begin_endless(first);
+  second.send(post_text(chat_path, chat_request(R"(,"max_tokens":3,"stream":true)")));
+  until([&] { return rig.counts().waiting.Value() == 1; });
+  auto refused = third.post(prompt_path, prompt_request(R"(,"max_tokens":3)"));
+  BOOST_TEST(refused.status == 429);
+  BOOST_TEST(refused.headers.count("retry-after") == 1U);
+  BOOST_TEST(json_in(refused).at("error").at("code") == "rate_limit_exceeded");
+  second.reset();
+  // The place is free at the next token of the first one.
+  until([&] { return rig.model("tiny")->in_flight() == 1; });
+  BOOST_TEST(rig.counts().waiting.Value() == 0);
+  third.send(post_text(prompt_path, prompt_request(R"(,"max_tokens":3)")));
+  until([&] { return rig.counts().waiting.Value() == 1; });
+  first.reset();
+  BOOST_TEST(text_in(third.receive().value()) == rig.expected("hello", 3).text);
+}
+
+BOOST_AUTO_TEST_CASE(lanes_run_side_by_side) {
+  const TextRig rig(R"({"context_length":16384,"lanes":2})");
+  Client first(rig.port()), second(rig.port());
+  begin_endless(first);
+  begin_endless(second);
+  BOOST_TEST(rig.counts().running.Value() == 2);
+}
+
+BOOST_AUTO_TEST_CASE(stop_strings_end_the_text_before_them) {
+  const TextRig rig;
+  Client client(rig.port());
+  const auto text = rig.expected("hello", 40).text;
+  // A part that begins within the text, at a character's beginning.
+  auto at = text.size() / 2;
+  while ((static_cast<unsigned char>(text[at]) & 0xC0U) == 0x80U) ++at;
+  auto end = at + 1;
+  while (end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) ++end;
+  const auto stop = text.substr(at, end - at);
+  const auto more =
+      R"(,"max_tokens":40,"stop":["\u0000never",)" + json::serialize(json::string(stop)) + "]";
+  const auto whole = client.post(prompt_path, prompt_request(more));
+  BOOST_TEST(text_in(whole) == text.substr(0, text.find(stop)));
+  BOOST_TEST(json_in(whole).at("choices").at(0).at("finish_reason") == "stop");
+  const auto stream = client.post(prompt_path, prompt_request(more + R"(,"stream":true)"));
+  BOOST_TEST(streamed_text(stream.body) == text_in(whole));
+}
+
+BOOST_AUTO_TEST_CASE(the_same_seed_gives_the_same_text_beside_others) {
+  const TextRig rig(R"({"lanes":2})");
+  Client client(rig.port()), other(rig.port());
+  const auto request = [](const std::string& more) {
+    return R"({"model":"tiny","prompt":"hello","max_tokens":60,"temperature":1.5)" + more + "}";
+  };
+  const auto alone = text_in(client.post(prompt_path, request(R"(,"seed":-7)")));
+  other.send(post_text(prompt_path, request(R"(,"seed":3)")));
+  BOOST_TEST(text_in(client.post(prompt_path, request(R"(,"seed":-7)"))) == alone);
+  BOOST_TEST(text_in(other.receive().value()) != alone);
+  // Without a seed each request has another one.
+  BOOST_TEST(text_in(client.post(prompt_path, request(""))) !=
+             text_in(client.post(prompt_path, request(""))));
+}
+
+BOOST_AUTO_TEST_CASE(wrong_requests_name_the_field) {
+  const TextRig rig({}, [](auto& options) { options.http.json_bytes = 1'000'000; });
+  Client client(rig.port());
+  const auto error = [&](const std::string& path, const std::string& body) {
+    const auto response = client.post(path, body);
+    const auto answer = json_in(response);
+    const auto& object = answer.at("error");
+    BOOST_TEST(object.at("type") == "invalid_request_error");
+    BOOST_TEST(!string_of(object.at("message")).empty());
+    const auto& field = object.at("param");
+    return std::to_string(response.status) + " " + (field.is_null() ? "-" : string_of(field));
+  };
+  const std::pair<std::string, std::string> more[] = {
+      {R"(,"n":2)", "n"},
+      {R"(,"n":0)", "n"},
+      {R"(,"stream":1)", "stream"},
+      {R"(,"stream_options":{"include_usage":true})", "stream_options"},
+      {R"(,"stream":true,"stream_options":{"other":true})", "other"},
+      {R"(,"max_tokens":0)", "max_tokens"},
+      {R"(,"max_tokens":1.5)", "max_tokens"},
+      {R"(,"max_tokens":-1)", "max_tokens"},
+      {R"(,"top_p":0)", "top_p"},
+      {R"(,"top_p":1.1)", "top_p"},
+      {R"(,"top_k":-1)", "top_k"},
+      {R"(,"seed":"x")", "seed"},
+      {R"(,"stop":"")", "stop"},
+      {R"(,"stop":[1])", "stop"},
+      {R"(,"stop":")" + std::string(257, 'x') + "\"", "stop"},
+      {R"(,"logit_bias":{"5":1})", "logit_bias"},
+      {R"(,"presence_penalty":0.5)", "presence_penalty"},
+      {R"(,"min_p":0.1)", "min_p"},
+      {R"(,"logprobs":0)", "logprobs"}};
+  for (const auto& [fields, name] : more)
+    for (const bool is_chat : {false, true})
+      BOOST_TEST(error(is_chat ? chat_path : prompt_path,
+                       is_chat ? chat_request(fields) : prompt_request(fields)) == "400 " + name,
+                 fields);
+  const std::pair<std::string, std::string> chats[] = {
+      {R"([])", "messages"},
+      {R"("hello")", "messages"},
+      {R"([1])", "messages[0]"},
+      {R"([{"role":"user","content":"a"},{"role":"tool","content":"b"}])", "messages[1].role"},
+      {R"([{"content":"b"}])", "messages[0].role"},
+      {R"([{"role":"user","content":null}])", "messages[0].content"},
+      {R"([{"role":"user","content":[{"type":"image_url","image_url":"x"}]}])",
+       "messages[0].content"},
+      {R"([{"role":"assistant","content":"","tool_calls":[]}])", "tool_calls"}};
+  for (const auto& [messages, name] : chats)
+    BOOST_TEST(error(chat_path, R"({"model":"tiny","messages":)" + messages + "}") == "400 " + name,
+               messages);
+  for (const std::string prompt : {"1", "[]", R"(["a","b"])", "[1,2]"})
+    BOOST_TEST(error(prompt_path, R"({"model":"tiny","prompt":)" + prompt + "}") == "400 prompt",
+               prompt);
+  const std::tuple<std::string, std::string, std::string> others[] = {
+      {prompt_path, "{", "400 -"},
+      {prompt_path, "[]", "400 -"},
+      {prompt_path, R"({"prompt":"a"})", "400 model"},
+      {prompt_path, R"({"model":"none","prompt":"a"})", "404 model"},
+      {prompt_path, R"({"model":"simple","prompt":"a"})", "404 model"},
+      {prompt_path, R"({"model":"tiny","prompt":""})", "400 -"},
+      {prompt_path, R"({"model":"tiny","prompt":")" + std::string(2000, 'a') + R"("})", "400 -"},
+      {prompt_path, R"({"model":"tiny","prompt":")" + std::string(70'000, 'a') + R"("})",
+       "400 prompt"},
+      {prompt_path, std::string(1'000'001, ' '), "413 -"},
+      {"/v1/embeddings", "{}", "404 -"}};
+  for (const auto& [path, body, expected] : others)
+    BOOST_TEST(error(path, body) == expected, body.substr(0, 80));
+  BOOST_TEST(client.get(prompt_path).status == 405);
+  // Values that ask for nothing are no mistake. The same connection serves.
+  const auto fine = client.post(
+      chat_path,
+      chat_request(R"(,"max_tokens":2,"n":1,"stop":null,"logprobs":false,"tools":[],"user":"me",)"
+                   R"("response_format":{"type":"text"},"frequency_penalty":0.0)"));
+  BOOST_TEST(fine.status == 200, fine.body);
+}
+
+BOOST_AUTO_TEST_CASE(tokens_are_asked_for_in_openais_form) {
+  const TextRig rig({}, [](auto& options) { options.service.tokens = {"secret"}; });
+  Client client(rig.port());
+  const auto refused = client.post(prompt_path, prompt_request(""));
+  BOOST_TEST(refused.status == 401);
+  BOOST_TEST(json_in(refused).at("error").at("code") == "invalid_api_key");
+  BOOST_TEST(
+      client.post(prompt_path, prompt_request(""), "Authorization: Bearer secret\r\n").status ==
+      200);
+}
+
+BOOST_AUTO_TEST_CASE(the_models_timeout_ends_a_generation) {
+  const TextRig rig(R"({"context_length":16384,"timeout_ms":20})");
+  Client client(rig.port());
+  const auto late = client.post(prompt_path, prompt_request(endless_tokens));
+  BOOST_TEST(late.status == 504);
+  BOOST_TEST(json_in(late).at("error").at("type") == "server_error");
+  until([&] { return rig.counts().running.Value() == 0; });
+}
+
+BOOST_AUTO_TEST_CASE(a_stream_that_fails_ends_with_an_error) {
+  const TextRig rig(long_context);
+  Client client(rig.port());
+  begin_endless(client);
+  auto context = rig.model("tiny")->engine().contexts().front();
+  context.destroy();
+  std::string rest;
+  while (rest.find("\r\n0\r\n\r\n") == std::string::npos) rest += client.read(1);
+  BOOST_TEST(rest.find(R"(data: {"error":{"message":)") != std::string::npos, rest);
+  BOOST_TEST(rest.find("[DONE]") == std::string::npos);
+  BOOST_TEST(client.get(live).status == 200);
+  BOOST_TEST(rig.answered("200") == 0);
+}
+
+BOOST_AUTO_TEST_CASE(an_unloaded_model_finishes_its_texts) {
+  const TextRig rig;
+  Client client(rig.port()), other(rig.port());
+  const auto text = rig.expected("hello", 250).text;
+  client.send(post_text(prompt_path, prompt_request(R"(,"max_tokens":250,"stream":true)")));
+  until([&] { return rig.model("tiny")->in_flight() == 1; });
+  std::promise<void> unloaded;
+  rig.app->service().repository.unload("tiny", [&](auto) { unloaded.set_value(); });
+  unloaded.get_future().wait();
+  BOOST_TEST(other.post(prompt_path, prompt_request("")).status == 404);
+  BOOST_TEST(streamed_text(client.receive().value().body) == text);
+}
+
+BOOST_AUTO_TEST_CASE(what_the_server_shows_of_a_language_model) {
+  TextRig rig;
+  rig.folder.write("other/3/Tiny-Q4.gguf", endless_model());
+  rig.folder.write("broken.gguf", endless_model().substr(0, 5000));
+  rig.folder.write("shaped.gguf", endless_model());
+  rig.folder.write("shaped.json", R"({"sizes":{"x":1}})");
+  rig.look();
+  Client client(rig.port());
+  const auto list = json_in(client.get("/v1/models"));
+  BOOST_TEST(list.at("object") == "list");
+  std::string names;
+  for (const auto& each : list.at("data").as_array()) names += string_of(each.at("id")) + " ";
+  BOOST_TEST(names == "other tiny ");
+  const auto one = json_in(client.get("/v1/models/tiny"));
+  BOOST_TEST(one.at("id") == "tiny");
+  BOOST_TEST(one.at("object") == "model");
+  BOOST_TEST(one.at("created").as_int64() > 0);
+  BOOST_TEST(json_in(client.get("/v1/models/simple")).at("error").at("code") == "model_not_found");
+  BOOST_TEST(client.get("/v2/models/other/versions/3/ready").status == 200);
+  BOOST_TEST(json_in(client.get("/v2/models/tiny")).at("platform") == "gguf");
+  BOOST_TEST(client.get("/v2/models/broken/ready").status == 503);
+  BOOST_TEST(client.get("/v2/models/shaped/ready").body.find("are for ONNX models") !=
+             std::string::npos);
+  BOOST_TEST(client.post(infer_simple, simple_request()).status == 200);
+  const auto answer = json_in(
+      client.post("/v2/models/tiny/infer",
+                  R"({"inputs":[{"name":"prompt","datatype":"BYTES","shape":[1],)"
+                  R"("data":["hello"]}]})"));
+  BOOST_TEST(string_of(answer.at("outputs").at(0).at("data").at(0)) ==
+             rig.expected("hello", 256).text);
+  BOOST_TEST(rig.counts().prompt_tokens.Value() == 1);
+  BOOST_TEST(rig.counts().tokens.Value() == 256);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace polychron::server::tests
