@@ -132,14 +132,19 @@ class TextStream {
   ~TextStream() {
     if (ended_) return;
     cancellation_.cancel();
-    service_.answered(model_, Status::cancelled, "the client left");
+    try {
+      service_.answered(model_, Status::cancelled, "the client left");
+    } catch (const std::bad_alloc&) {
+      // It is not counted.
+    }
   }
 
   /// The events of what has come; nothing after the last ones.
   static asio::awaitable<std::string> next(std::shared_ptr<TextStream> self) {
     if (self->ended_) co_return std::string();
     if (self->taken_.text.empty() && !self->taken_.outcome) {
-      co_await async_get(self->feed_->changed());
+      auto changed = self->feed_->changed();
+      co_await async_get(std::move(changed));
       self->taken_ = self->feed_->take();
     }
     co_return self->events();
@@ -179,11 +184,12 @@ asio::awaitable<HttpReply> streamed(HttpShared& shared, const HttpRequest& reque
   InferRequest asked;
   asked.generation = std::move(wanted.generation);
   asked.generation->options.on_text = [feed](std::string_view piece) { feed->add(piece); };
-  model->infer(std::move(asked), {request.trace, request.cancellation})
-      .then([feed](Result<Outcome> outcome) {
-        feed->end(outcome ? std::move(*outcome) : Outcome(refusal_of(outcome.error())));
-      });
-  co_await async_get(feed->changed());
+  const CallOptions options{request.trace, request.cancellation};
+  model->infer(std::move(asked), options).then([feed](Result<Outcome> outcome) {
+    feed->end(outcome ? std::move(*outcome) : Outcome(refusal_of(outcome.error())));
+  });
+  auto changed = feed->changed();
+  co_await async_get(std::move(changed));
   auto first = feed->take();
   if (first.text.empty() && first.outcome) first.outcome->value();  // throws a refusal
   const auto made = std::make_shared<TextStream>(shared, model->name(), head, wanted.wants_usage,
@@ -198,7 +204,8 @@ asio::awaitable<HttpReply> whole(const HttpRequest& request, std::shared_ptr<Mod
   const auto head = head_for(wanted, is_chat);
   InferRequest asked;
   asked.generation = std::move(wanted.generation);
-  auto pending = model->infer(std::move(asked), {request.trace, request.cancellation});
+  const CallOptions options{request.trace, request.cancellation};
+  auto pending = model->infer(std::move(asked), options);
   auto result = co_await async_get(std::move(pending));
   HttpReply reply;
   reply.text = completion_document(head, result.value().value().generated);

@@ -191,8 +191,8 @@ asio::awaitable<void> Connection<Stream>::write(HttpReply& reply, bool keep_aliv
   co_await send(parts);
 }
 
-/// Sends each part when it is there. Meanwhile the connection runs, and the client may leave. A slow
-/// client has the time of a transfer for each part.
+/// Sends each part when it is there. Meanwhile the connection runs, and the client may leave. A
+/// slow client has the time of a transfer for each part.
 template <class Stream>
 asio::awaitable<void> Connection<Stream>::write_stream(HttpReply& reply, const HttpRequest& request,
                                                        bool keep_alive) {
@@ -292,7 +292,8 @@ asio::awaitable<void> Connection<Stream>::serve() {
       reply = co_await answer_running(request);
     request.body = {};
     sent_ = 0;
-    const bool has_end = !reply.parts || request.takes_chunks;  // or else the connection's end is it
+    // Without chunks, the end of a stream is that of the connection.
+    const bool has_end = !reply.parts || request.takes_chunks;
     const bool keep_alive = incoming->after != After::close && !draining && has_end;
     if (reply.parts) {
       co_await write_stream(reply, request, keep_alive);

@@ -95,9 +95,9 @@ void check_header(HttpShared& shared, const Header& header, HttpRequest& request
 }
 
 HttpReply refuse(const Refusal& refusal, std::string_view path) {
-  HttpReply reply{refusal.status(), "application/json",
-                  path.starts_with("/v1/") ? encode_openai_error(refusal)
-                                           : encode_error(refusal.message())};
+  HttpReply reply{
+      refusal.status(), "application/json",
+      path.starts_with("/v1/") ? encode_openai_error(refusal) : encode_error(refusal.message())};
   reply.message = refusal.message();
   if (const auto seconds = refusal.retry_after_s())
     reply.headers.emplace_back("Retry-After", std::to_string(*seconds));

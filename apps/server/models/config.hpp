@@ -32,9 +32,9 @@ struct ModelConfig {
   int threads = 0;               ///< of each lane; 0: those that other lanes leave
   std::uint64_t in_flight = 64;  ///< requests that wait or run; beyond it 429
   std::uint64_t memory_limit = std::uint64_t{4} << 30;
-  std::size_t shapes = 16;      ///< graphs of different shapes that are kept
+  std::size_t shapes = 16;              ///< graphs of different shapes that are kept
   std::uint32_t context_length = 1024;  ///< tokens of a prompt and its text, of language models
-  std::uint32_t max_batch = 1;  ///< rows that requests may have together; 1: not joined
+  std::uint32_t max_batch = 1;          ///< rows that requests may have together; 1: not joined
   std::chrono::microseconds batch_window{0};  ///< the longest wait for others; 0: not joined
   std::size_t versions = 1;                   ///< the highest ones that are served
   std::chrono::milliseconds timeout{0};       ///< of requests that name none; 0: none

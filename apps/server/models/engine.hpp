@@ -24,13 +24,13 @@ namespace polychron::server {
 struct EngineRequest {
   std::string label;                 ///< names the request in errors and recordings
   std::vector<WireTensor> inputs;    ///< all of the signature's, in any order
-  std::optional<Generation> generation{};  ///< in place of inputs, of a language model alone
   std::vector<std::string> outputs;  ///< the wanted ones, each once; empty: all
   Bindings bindings;                 ///< the values of free dimensions
   std::optional<std::chrono::steady_clock::time_point> deadline;
   /// It need not begin after this: its answer would most likely come after the deadline.
   std::optional<std::chrono::steady_clock::time_point> begin_by{};
-  Cancellation cancellation;  ///< by a client that leaves, and at the deadline
+  Cancellation cancellation;               ///< by a client that leaves, and at the deadline
+  std::optional<Generation> generation{};  ///< in place of inputs, of a language model alone
 };
 
 struct EngineAnswer {

@@ -91,8 +91,7 @@ void add_entry(const fs::directory_entry& entry, FoundModels& found) {
   const auto& path = entry.path();
   std::error_code unknown;  // a link to nothing, for one
   const bool is_folder = entry.is_directory(unknown);
-  const bool is_file =
-      !is_folder && (path.extension() == ".onnx" || path.extension() == ".gguf");
+  const bool is_file = !is_folder && (path.extension() == ".onnx" || path.extension() == ".gguf");
   const auto name = (is_file ? path.stem() : path.filename()).string();
   if (!is_servable(name) || !(is_file || is_folder || unknown)) return;
   try {

@@ -36,7 +36,7 @@ namespace {
 
 Signature text_signature() {
   const auto string = [](const char* name) {
-    return SignatureTensor{name, WireType::bytes, {onnx::Dimension{"", 1}}};
+    return SignatureTensor{name, WireType::bytes, {onnx::Dimension{1, ""}}};
   };
   return {{string("prompt")}, {string("text")}};
 }
@@ -68,8 +68,8 @@ std::shared_ptr<Engine> TextEngine::load(const EngineOrigin& origin, const Engin
   options.threads = config.threads;
   options.memory_limit = config.memory_limit;
   const auto context = host.runtime.create_context(options).get();
-  auto model = text::Model::load(
-      context, origin.file, {.label = config.label, .context_length = config.context_length});
+  auto model = text::Model::load(context, origin.file,
+                                 {.label = config.label, .context_length = config.context_length});
   return std::shared_ptr<Engine>(new TextEngine(origin, host, std::move(model)));
 }
 

@@ -10,7 +10,7 @@ namespace {
 
 namespace json = boost::json;
 
-json::string json_string(std::string_view text) { return {text.data(), text.size()}; }
+json::string json_string(std::string_view text) { return json::string(text.data(), text.size()); }
 
 std::int64_t unix_seconds(std::chrono::system_clock::time_point time) {
   return std::chrono::duration_cast<std::chrono::seconds>(time.time_since_epoch()).count();
@@ -18,9 +18,7 @@ std::int64_t unix_seconds(std::chrono::system_clock::time_point time) {
 
 json::object usage_of(const text::Generated& generated) {
   const std::uint64_t prompt = generated.prompt_tokens, made = generated.tokens.size();
-  return {{"prompt_tokens", prompt},
-          {"completion_tokens", made},
-          {"total_tokens", prompt + made}};
+  return {{"prompt_tokens", prompt}, {"completion_tokens", made}, {"total_tokens", prompt + made}};
 }
 
 const char* reason_of(const text::Generated& generated) {
@@ -32,7 +30,7 @@ json::object document_of(const CompletionHead& head, bool is_part, json::array c
                      : is_part     ? "chat.completion.chunk"
                                    : "chat.completion";
   return {{"id", json_string(head.id)},
-          {"object", kind},
+          {"object", json::string_view(kind)},
           {"created", unix_seconds(head.created)},
           {"model", json_string(head.model)},
           {"choices", std::move(choices)}};
@@ -58,9 +56,8 @@ std::string choice_event(const CompletionHead& head, json::object choice, json::
 std::string completion_document(const CompletionHead& head, const text::Generated& generated) {
   json::object choice{{"index", 0}};
   if (head.is_chat)
-    choice["message"] = json::object{{"role", "assistant"},
-                                     {"content", json_string(generated.text)},
-                                     {"refusal", nullptr}};
+    choice["message"] = json::object{
+        {"role", "assistant"}, {"content", json_string(generated.text)}, {"refusal", nullptr}};
   else
     choice["text"] = json_string(generated.text);
   choice["logprobs"] = nullptr;
@@ -72,8 +69,9 @@ std::string completion_document(const CompletionHead& head, const text::Generate
 
 std::string first_event(const CompletionHead& head, bool wants_usage) {
   if (!head.is_chat) return {};
-  json::object delta{{"role", "assistant"}, {"content", ""}};
-  return choice_event(head, {{"delta", std::move(delta)}}, nullptr, wants_usage);
+  json::object choice;
+  choice["delta"] = json::object{{"role", "assistant"}, {"content", ""}};
+  return choice_event(head, std::move(choice), nullptr, wants_usage);
 }
 
 std::string text_event(const CompletionHead& head, std::string_view text, bool wants_usage) {
@@ -105,9 +103,9 @@ std::string encode_openai_error(const Refusal& refusal) {
   const auto status = refusal.status();
   const auto message = printable(refusal.message(), std::numeric_limits<std::size_t>::max());
   json::object error{{"message", json_string(message)}};
-  error["type"] = status == Status::too_many               ? "rate_limit_error"
-                  : static_cast<int>(status) < 500         ? "invalid_request_error"
-                                                           : "server_error";
+  error["type"] = status == Status::too_many       ? "rate_limit_error"
+                  : static_cast<int>(status) < 500 ? "invalid_request_error"
+                                                   : "server_error";
   error["param"] = nullptr;
   if (!refusal.field().empty()) error["param"] = json_string(refusal.field());
   error["code"] = nullptr;

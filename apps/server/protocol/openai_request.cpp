@@ -80,7 +80,7 @@ class OpenAiFields {
 
 /// They say something about the client, and nothing about the text.
 constexpr std::string_view ignored_fields[] = {
-    "user",  "metadata",     "safety_identifier", "prompt_cache_key", "prompt_cache_retention",
+    "user",  "metadata",     "safety_identifier",  "prompt_cache_key", "prompt_cache_retention",
     "store", "service_tier", "parallel_tool_calls"};
 
 /// A field that is not supported, and the value that asks for nothing besides null, false, 0 and
@@ -157,8 +157,9 @@ std::string content_of(OpenAiFields& message, const std::string& what) {
     const auto* type = part ? part->if_contains("type") : nullptr;
     const auto* text = part ? part->if_contains("text") : nullptr;
     if (!type || *type != "text" || !text || !text->is_string())
-      wrong_field(what + ".content", "expected {\"type\": \"text\", \"text\": \"...\"} alone, got " +
-                                         printable(json::serialize(each), 60));
+      wrong_field(what + ".content",
+                  "expected {\"type\": \"text\", \"text\": \"...\"} alone, got " +
+                      printable(json::serialize(each), 60));
     all.append(text->get_string().data(), text->get_string().size());
   }
   return all;

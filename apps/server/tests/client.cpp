@@ -64,12 +64,31 @@ std::optional<Response> Client::receive(bool head) {
   }
   unread_.erase(0, end + 4);
   if (response.status == 100) return receive(head);
+  if (response.headers.contains("transfer-encoding")) {
+    if (!receive_chunks(response.body)) return std::nullopt;
+    return response;
+  }
   const auto length = head ? 0 : std::stoul(response.headers.at("content-length"));
   while (unread_.size() < length)
     if (!fill()) return std::nullopt;
   response.body = unread_.substr(0, length);
   unread_.erase(0, length);
   return response;
+}
+
+bool Client::receive_chunks(std::string& body) {
+  for (;;) {
+    std::size_t end = 0;
+    while ((end = unread_.find("\r\n")) == std::string::npos)
+      if (!fill()) return false;
+    const auto size = std::stoul(unread_.substr(0, end), nullptr, 16);
+    const auto all = end + 2 + size + 2;
+    while (unread_.size() < all)
+      if (!fill()) return false;
+    body += unread_.substr(end + 2, size);
+    unread_.erase(0, all);
+    if (size == 0) return true;
+  }
 }
 
 std::string Client::read(std::size_t bytes) {

@@ -41,6 +41,7 @@ class Client {
 
  private:
   bool fill();
+  bool receive_chunks(std::string& body);
   int socket_ = -1;
   std::string unread_;
 };

@@ -6,6 +6,7 @@
 #include "models/config.hpp"
 #include "protocol/compression.hpp"
 #include "protocol/json.hpp"
+#include "protocol/openai.hpp"
 #include "protocol/repository_call.hpp"
 #include "protocol/target.hpp"
 
@@ -38,7 +39,7 @@ void unpack(const std::string& text) {
 }
 
 void run(std::uint8_t choice, const std::string& text) {
-  switch (choice % 6) {
+  switch (choice % 7) {
     case 0:
       return infer(text, std::nullopt);
     case 1:
@@ -47,6 +48,8 @@ void run(std::uint8_t choice, const std::string& text) {
       return static_cast<void>(parse_target(text));
     case 3:
       return unpack(text);
+    case 4:
+      return static_cast<void>(parse_completion(text, choice & 128U, 1));
     case 5:
       return check_repository_body(text);
     default:
