@@ -5,6 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "kernels/packed_product.hpp"
+#include "polychron/buffer.hpp"
+
 namespace polychron::kernels::direct {
 
 /// The elements of a column that share a 32-bit word, the first one in the highest 4 bits.
@@ -32,6 +35,10 @@ struct PackedLayout {
   }
   std::size_t panel_bytes() const { return blocks() * block_bytes(); }
 };
+
+/// Packs the matrix of a problem of op_packed_product. Sets `layout.zeros` and `layout.minima` as
+/// the numbers need it.
+Buffer pack_panels(const Problem& problem, const PackedOperands& o, PackedLayout& layout);
 
 /// The product of some rows with a panel.
 struct PackedTiles {

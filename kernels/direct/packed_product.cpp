@@ -18,8 +18,6 @@
 #include "kernels/direct/direct.hpp"
 #include "kernels/direct/packed_panels.hpp"
 #include "kernels/direct/parts_bound.hpp"
-#include "kernels/packed_int4.hpp"
-#include "kernels/packed_product.hpp"
 #include "kernels/parts.hpp"
 #include "kernels/vectors.hpp"
 
@@ -36,7 +34,8 @@ constexpr std::size_t most_columns = vectors_of_panel * hn::MaxLanes(Real());
 /// The elements that are summed before they get their scale.
 constexpr std::size_t most_summed = 64;
 
-std::size_t packed_columns() { return vectors_of_panel * hn::Lanes(Real()); }
+HWY_INLINE std::size_t panel_width() { return vectors_of_panel * hn::Lanes(Real()); }
+std::size_t packed_columns() { return panel_width(); }
 
 /// Reads elements of `Vectors` vectors of columns, one after the other, as floats. Each source
 /// reads `unit()` times the element.
@@ -51,7 +50,7 @@ class Nibbles {
     POLYCHRON_UNROLLED_LOOP
     for (std::size_t v = 0; v < Vectors; ++v)
       words_[v] = hn::LoadU(d, reinterpret_cast<const std::int32_t*>(at_ + v * hn::Lanes(d) * 4));
-    at_ += packed_columns() * 4;
+    at_ += panel_width() * 4;
   }
   HWY_INLINE Reals next(std::size_t v) {
     const auto top = hn::And(words_[v], hn::Set(Whole(), static_cast<std::int32_t>(0xf0000000U)));
@@ -74,7 +73,7 @@ class Bytes {
     const hn::Rebind<std::int8_t, Whole> bytes;
     const auto* const from = reinterpret_cast<const std::int8_t*>(at_) + v * hn::Lanes(Real());
     const auto whole = hn::PromoteTo(Whole(), hn::LoadU(bytes, from));
-    if (v + 1 == Vectors) at_ += packed_columns();
+    if (v + 1 == Vectors) at_ += panel_width();
     return hn::ConvertTo(Real(), whole);
   }
 
@@ -108,7 +107,7 @@ class Unpacked {
   HWY_INLINE void load() {}
   HWY_INLINE Reals next(std::size_t v) {
     const auto element = hn::LoadU(Real(), at_ + v * hn::Lanes(Real()));
-    if (v + 1 == Vectors) at_ += packed_columns();
+    if (v + 1 == Vectors) at_ += panel_width();
     return element;
   }
 
@@ -125,8 +124,7 @@ HWY_INLINE void each_element(Elements& elements, std::size_t count, const F& f) 
     POLYCHRON_UNROLLED_LOOP
     for (std::size_t j = 0; j < nibbles_of_word; ++j) f(i + j);
   }
-  if (i == count) return;
-  elements.load();
+  if (i < count) elements.load();
   for (; i < count; ++i) f(i);
 }
 
@@ -136,7 +134,7 @@ template <std::size_t Rows, std::size_t Vectors, class Elements>
 HWY_INLINE void add_products(Elements elements, const float* x, std::size_t step, std::size_t count,
                              const float* scales, float unit, float* totals) {
   const Real d;
-  const std::size_t lanes = hn::Lanes(d), width = packed_columns();
+  const std::size_t lanes = hn::Lanes(d), width = panel_width();
   Reals sums[Rows][Vectors];
   POLYCHRON_UNROLLED_LOOP
   for (std::size_t r = 0; r < Rows; ++r) {
@@ -173,7 +171,7 @@ HWY_INLINE void unpack_panel(Elements elements, std::size_t count, float* to) {
   each_element(elements, count, [&](std::size_t i) HWY_ATTR {
     POLYCHRON_UNROLLED_LOOP
     for (std::size_t v = 0; v < vectors_of_panel; ++v)
-      hn::StoreU(elements.next(v), d, to + i * packed_columns() + v * hn::Lanes(d));
+      hn::StoreU(elements.next(v), d, to + i * panel_width() + v * hn::Lanes(d));
   });
 }
 
@@ -210,7 +208,7 @@ HWY_INLINE void with_elements(const PackedLayout& layout, const Block& block, st
 /// registers.
 HWY_INLINE void add_unpacked(const float* panel, const float* x, std::size_t step, std::size_t rows,
                              std::size_t count, const float* scales, float unit, float* totals) {
-  const std::size_t width = packed_columns();
+  const std::size_t width = panel_width();
   std::size_t row = 0;
   const auto some = [&]<std::size_t Rows>(std::integral_constant<std::size_t, Rows>) HWY_ATTR {
     for (std::size_t v = 0; v < vectors_of_panel; v += 2)
@@ -324,8 +322,7 @@ HWY_EXPORT(sum_of);
 
 /// Some panels.
 struct PanelShare {
-  std::size_t first, last;
-  std::size_t worker;
+  std::size_t first, last, worker;
 };
 
 class PackedProduct final : public Kernel {
@@ -335,7 +332,7 @@ class PackedProduct final : public Kernel {
                .block = o_.block,
                .width = HWY_DYNAMIC_DISPATCH(packed_columns)(),
                .four_bits = o_.four_bits};
-    pack(problem);
+    panels_ = kept_once(std::make_shared<const Buffer>(pack_panels(problem, o_, layout_)));
     const std::size_t panels = (o_.columns + layout_.width - 1) / layout_.width;
     const auto weights = static_cast<double>(o_.elements * o_.columns);
     const double work = std::max(weights / weights_per_ns,
@@ -361,11 +358,9 @@ class PackedProduct final : public Kernel {
                std::span<const std::byte>) const {
     auto* const sums = reinterpret_cast<float*>(arguments.scratch) + share.worker * worker_floats();
     for (std::size_t row = 0; row < o_.rows; row += most_packed_rows) {
-      PackedTiles tiles;
-      tiles.count = std::min(most_packed_rows, o_.rows - row);
+      PackedTiles tiles{.count = std::min(most_packed_rows, o_.rows - row), .step = o_.columns};
       tiles.rows = reinterpret_cast<const float*>(arguments.inputs[0]) + row * o_.elements;
       tiles.block_sums = sums;
-      tiles.step = o_.columns;
       if (layout_.minima)
         for (std::size_t i = 0; i < tiles.count * o_.blocks; ++i)
           sums[i] = HWY_DYNAMIC_DISPATCH(sum_of)(tiles.rows + i * o_.block, o_.block);
@@ -384,80 +379,6 @@ class PackedProduct final : public Kernel {
 
   std::size_t worker_floats() const {
     return layout_.minima ? (std::min(o_.rows, most_packed_rows) * o_.blocks + 15) / 16 * 16 : 0;
-  }
-
-  /// The numbers of a block's column. Unsigned elements are kept minus half of their range.
-  struct Numbers {
-    float scale, zero, minimum;
-  };
-  class NumbersOf {
-   public:
-    NumbersOf(const Problem& problem, const PackedOperands& o)
-        : o_(o),
-          half_(o.is_signed   ? 0
-                : o.four_bits ? 8
-                              : 128) {
-      for (std::size_t i = 0; i < 3; ++i)
-        if (const auto& constant = problem.inputs[i + 2].constant)
-          of_[i] = reinterpret_cast<const float*>(constant->data());
-    }
-    Numbers at(std::size_t block, std::size_t column) const {
-      const std::size_t i = block * o_.columns + column;
-      Numbers n{of_[0][i], (of_[1] == nullptr ? 0 : of_[1][i]) - half_,
-                of_[2] == nullptr ? 0 : of_[2][i]};
-      if (of_[2] == nullptr) return n;
-      n.minimum -= n.zero * n.scale;
-      n.zero = 0;
-      return n;
-    }
-
-   private:
-    const PackedOperands& o_;
-    const float half_;
-    const float* of_[3] = {};
-  };
-
-  void pack(const Problem& problem) {
-    const NumbersOf numbers(problem, o_);
-    for (std::size_t b = 0; b < o_.blocks; ++b)
-      for (std::size_t i = 0; i < o_.columns; ++i) {
-        const Numbers n = numbers.at(b, i);
-        layout_.zeros = layout_.zeros || n.zero != 0;
-        layout_.minima = layout_.minima || n.minimum != 0;
-      }
-    const std::size_t width = layout_.width, panels = (o_.columns + width - 1) / width;
-    Buffer bytes(panels * layout_.panel_bytes());
-    std::byte* to = bytes.data();
-    for (std::size_t first = 0; first < o_.columns; first += width)
-      for (std::size_t b = 0; b < o_.blocks; ++b, to += layout_.block_bytes())
-        pack_block(problem.inputs[1], numbers, first, b, to);
-    panels_ = kept_once(std::make_shared<const Buffer>(std::move(bytes)));
-  }
-
-  void pack_block(const Slot& matrix, const NumbersOf& numbers, std::size_t first, std::size_t b,
-                  std::byte* to) const {
-    const std::size_t width = layout_.width;
-    const auto* const from = reinterpret_cast<const std::uint8_t*>(matrix.constant->data());
-    const auto steps = steps_of(matrix);
-    auto* const scales = reinterpret_cast<float*>(to);
-    std::byte* const elements = to + layout_.numbers_bytes();
-    for (std::size_t i = 0; i < std::min(width, o_.columns - first); ++i) {
-      const Numbers n = numbers.at(b, first + i);
-      scales[i] = n.scale;
-      if (layout_.zeros) scales[width + i] = n.zero;
-      if (layout_.minima) scales[(layout_.zeros ? 2 : 1) * width + i] = n.minimum;
-      auto at = static_cast<std::size_t>(steps[0]) * b * o_.block +
-                static_cast<std::size_t>(steps[1]) * (first + i);
-      for (std::size_t k = 0; k < o_.block; ++k, at += static_cast<std::size_t>(steps[0]))
-        if (o_.four_bits) {
-          const unsigned bits = (from[at / 2] >> at % 2 * 4 & 0xfU) ^ (o_.is_signed ? 0U : 8U);
-          const std::size_t place = nibbles_of_word - 1 - k % nibbles_of_word;
-          elements[(k / nibbles_of_word * width + i) * 4 + place / 2] |=
-              static_cast<std::byte>(bits << place % 2 * 4);
-        } else {
-          elements[k * width + i] = static_cast<std::byte>(from[at] ^ (o_.is_signed ? 0U : 128U));
-        }
-    }
   }
 
   const PackedOperands o_;

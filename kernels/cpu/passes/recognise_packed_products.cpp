@@ -6,7 +6,6 @@
 // Reshapes may divide columns into blocks, and a transpose may come last.
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "kernels/cpu/passes/match.hpp"
 #include "kernels/cpu/passes/passes.hpp"
