@@ -227,7 +227,8 @@ ServerOptions parse_options(const std::vector<std::string>& arguments) {
 std::string help_text() {
   std::string text =
       "polychron-server MODELS_DIR [OPTIONS]\n"
-      "Serves the ONNX models of a folder by the Open Inference Protocol v2.\n"
+      "Serves the ONNX models of a folder by the Open Inference Protocol v2, and its language\n"
+      "models (GGUF) by OpenAI's endpoints.\n"
       "docs/serving.md explains the folder, every status and every metric.\n\n"
       "  --config FILE                    options from a JSON file: {\"lanes\": 2}\n";
   for (const auto& each : all_options()) {

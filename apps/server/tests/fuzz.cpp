@@ -48,7 +48,7 @@ void run(std::uint8_t choice, const std::string& text) {
       return static_cast<void>(parse_target(text));
     case 3:
       return unpack(text);
-    case 4:
+    case 6:
       return static_cast<void>(parse_completion(text, choice & 128U, 1));
     case 5:
       return check_repository_body(text);
