@@ -48,10 +48,10 @@ void run(std::uint8_t choice, const std::string& text) {
       return static_cast<void>(parse_target(text));
     case 3:
       return unpack(text);
-    case 6:
-      return static_cast<void>(parse_completion(text, choice & 128U, 1));
     case 5:
       return check_repository_body(text);
+    case 6:
+      return static_cast<void>(parse_completion(text, choice & 128U, 1));
     default:
       parse_config(text, {}, "'fuzz'");
   }
