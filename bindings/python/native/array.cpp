@@ -77,10 +77,11 @@ View::View(nb::handle object) : view_(std::make_unique<Py_buffer>()) {
   if (!format.empty() && std::string_view("<>=@!").find(format[0]) != std::string_view::npos)
     format.remove_prefix(1);
   for (const auto& element : elements)
-    if (format.size() == 1 && element.codes.find(format[0]) != std::string_view::npos &&
-        element.size == view_->itemsize) {
+    if (format.size() == 1 && element.size == view_->itemsize &&
+        element.codes.find(format[0]) != std::string_view::npos) {
       type_ = element.type;
       name_ = element.name;
+      break;
     }
   if (name_.empty()) name_ = "format '" + std::string(format) + "'";
   if ((foreign && view_->itemsize > 1) || PyBuffer_IsContiguous(view_.get(), 'C') == 0) {
