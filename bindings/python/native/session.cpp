@@ -192,8 +192,7 @@ std::unique_ptr<Pending> Sessions::start(const nb::dict& given, const onnx::RunO
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     auto& view = inputs[i].view;
     if (!view.bytes().empty())  // else the graph does not have it
-      buffers.emplace_back(summary().inputs[i].name,
-                           lend ? std::move(view).lent() : view.copied());
+      buffers.emplace_back(summary().inputs[i].name, lend ? std::move(view).lent() : view.copied());
     shapes.push_back(std::move(inputs[i].shape));
   }
 
