@@ -1,6 +1,7 @@
 """Polychron beside its C++, beside onnxruntime, and beside pywebnn if that is installed: turn by turn.
 
-C++ is the command `polychron bench`, on the same library. Needs onnx and onnxruntime. Usage: bench.py [SECONDS of each turn [calls|loop|threads|import...]]
+C++ is the command `polychron bench`, on the same library. Needs onnx and onnxruntime.
+Usage: bench.py [SECONDS of each turn [calls|loop|threads|import...]]
 """
 
 from __future__ import annotations
