@@ -348,9 +348,10 @@ BOOST_AUTO_TEST_CASE(configurations_that_are_wrong) {
   code.rig->look();
   BOOST_TEST(client.get("/state.json").body.find("'parameters' are for models made of code") !=
              std::string::npos);
-  BOOST_TEST(reason("empty").find("expected a model.onnx in its folder, or \\\"code\\\"") !=
-                 std::string::npos,
-             reason("empty"));
+  BOOST_TEST(
+      reason("empty").find("expected a model.onnx or a .gguf in its folder, or \\\"code\\\"") !=
+          std::string::npos,
+      reason("empty"));
   BOOST_TEST(reason("upper").find("'parameters' 'a': expected a whole number") != std::string::npos,
              reason("upper"));
 }
