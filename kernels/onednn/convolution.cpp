@@ -70,8 +70,8 @@ struct Operands {
 };
 
 template <class Primitive>
-auto describe(const Operands& operands, const Geometry& g, dnnl::algorithm algorithm,
-              const dnnl::primitive_attr& attributes) {
+auto described_convolution(const Operands& operands, const Geometry& g, dnnl::algorithm algorithm,
+                           const dnnl::primitive_attr& attributes) {
   return describe_primitive<Primitive>(attributes, inference, algorithm, operands.source,
                                        operands.wanted, operands.bias, operands.target, g.strides,
                                        g.dilations, g.padding_begin, g.padding_end);
@@ -85,7 +85,7 @@ KernelResult prepare(const Problem& problem, const Geometry& g, dnnl::algorithm 
   const Operands operands(problem, g, transposed);
   const auto post_ops = translate(problem, operands.target);
   if (!post_ops) return refuse("a post-operation that oneDNN does not have");
-  const auto pd = describe<Primitive>(operands, g, algorithm, post_ops->attributes);
+  const auto pd = described_convolution<Primitive>(operands, g, algorithm, post_ops->attributes);
   auto kernel = std::make_unique<PrimitiveKernel>(Primitive(pd), pd.scratchpad_desc());
   kernel->add_input(DNNL_ARG_SRC, operands.source, 0);
   kernel->add_operand(DNNL_ARG_WEIGHTS, pd.weights_desc(), operands.filter, problem.inputs[1], 1);
@@ -141,8 +141,8 @@ template <class Primitive>
 bool is_real(const Problem& problem, const Geometry& g, dnnl::algorithm algorithm,
              bool transposed) {
   try {
-    const auto pd =
-        describe<Primitive>(Operands(problem, g, transposed), g, algorithm, caller_scratch());
+    const auto pd = described_convolution<Primitive>(Operands(problem, g, transposed), g, algorithm,
+                                                     caller_scratch());
     return !is_reference(pd.impl_info_str());
   } catch (const dnnl::error&) {
     return false;

@@ -210,6 +210,25 @@ BOOST_AUTO_TEST_CASE(weights_of_4_bits_stay_packed_where_they_can) {
   BOOST_TEST(there.graph().memory().constants > std::size_t{rows} * inner);
 }
 
+// Scales have one dimension in the file, and zero points may be floats.
+BOOST_AUTO_TEST_CASE(small_weights_of_4_bits_are_multiplied_as_they_are) {
+  for (const bool real_zeros : {false, true}) {
+    auto model = one("MatMulNBits", {"x", "b", "s", "z"}, {"y"},
+                     {{"K", 64}, {"N", 32}, {"bits", 4}, {"block_size", 32}});
+    auto b = ramp({32, 2, 16});
+    for (auto& byte : b.data) byte = std::fmod(byte * 37, 256);
+    b.type = proto::TensorProto::UINT8;
+    auto z = real_zeros ? ramp({32, 2}, 0, 0.5) : ramp({32});
+    if (!real_zeros) z.type = proto::TensorProto::UINT8;
+    model.initializer("b", b).initializer("s", ramp({64}, 0, 0.25)).initializer("z", z);
+    const auto loaded = load(model.input("x", noise({3, 64})).output("y").bytes());
+    const polychron::onnx::Session session(context(), loaded);
+    BOOST_REQUIRE_EQUAL(session.graph().plan().size(), 1U);
+    const auto& step = session.graph().plan().front();
+    BOOST_TEST(step.find("packedProduct") != std::string::npos, step);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(what_cannot_be_said_is_named) {
   const auto refused = [](const std::string& op, const Attributes& attributes, const Values& inputs,
                           const std::vector<std::string>& names, const std::string& words) {

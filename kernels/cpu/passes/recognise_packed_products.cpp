@@ -143,14 +143,14 @@ class PackedRecogniser {
     value = source_of(value);
     if (const PlanNode* const add = match_.made_by(value, op("add"))) {
       for (const auto& [from, number] : both_orders)
-        if (!q.minimum && graph_.is_constant(add->inputs[number])) {
+        if (!q.minimum && is_constant(add->inputs[number])) {
           q.minimum = numbers(add->inputs[number], shape(value), matrix);
           if (shape(add->inputs[from]) != shape(value)) return std::nullopt;
           value = add->inputs[from];
         }
       if (!q.minimum) return std::nullopt;
     } else if (const PlanNode* const mul = match_.made_by(value, op("mul"))) {
-      const auto& [from, number] = both_orders[graph_.is_constant(mul->inputs[0]) ? 1 : 0];
+      const auto& [from, number] = both_orders[is_constant(mul->inputs[0]) ? 1 : 0];
       factor = numbers(mul->inputs[number], shape(value), matrix);
       const PlanNode* const sub = match_.made_by(mul->inputs[from], op("sub"));
       if (!factor || sub == nullptr || shape(sub->outputs[0]) != shape(value)) return std::nullopt;
@@ -161,7 +161,7 @@ class PackedRecogniser {
     value = source_of(value);
     const PlanNode* const real = match_.made_by(value, op("dequantizeLinear"));
     if (real == nullptr) return std::nullopt;
-    q.elements = real->inputs[0];
+    q.elements = source_of(real->inputs[0]);
     q.scale = numbers(real->inputs[1], shape(value), matrix);
     const auto zero = numbers(real->inputs[2], shape(value), matrix);
     if (!graph_.is_constant(q.elements) || !q.scale || !zero) return std::nullopt;
@@ -176,9 +176,11 @@ class PackedRecogniser {
 
   std::optional<BlockNumbers> numbers(ValueId value, const Shape& of,
                                       const QuantizedShape& matrix) const {
-    if (!graph_.is_constant(value)) return std::nullopt;
-    return BlockNumbers::of(graph_.values[value], shape(value), of, matrix);
+    if (!is_constant(value)) return std::nullopt;
+    return BlockNumbers::of(graph_.values[source_of(value)], shape(value), of, matrix);
   }
+
+  bool is_constant(ValueId value) const { return graph_.is_constant(source_of(value)); }
 
   /// The value with the same elements before any reshape.
   ValueId source_of(ValueId value) const {
