@@ -1,6 +1,7 @@
-// Products with a constant matrix of 4-bit or 8-bit integers, which stay packed in memory: one row
-// is multiplied at the speed of memory. Rows and sums are float32. Written with Highway, which
-// compiles this file once for each instruction set and chooses the processor's at run time.
+// Products with a constant matrix of 4-bit or 8-bit integers, which stay packed in memory: a row
+// reads an eighth or a quarter of float32's bytes, and the numbers of blocks. Rows and sums are
+// float32. Written with Highway, which compiles this file once for each instruction set and chooses
+// the processor's at run time.
 //
 // A block's elements become floats in registers. Their products with a row are summed first, and
 // the sum gets the block's scale. So each result is the same sum in the same order, whatever rows

@@ -39,7 +39,7 @@ if(POLYCHRON_SANITIZE)
     -fsanitize=${POLYCHRON_SANITIZE} -fno-sanitize=null,object-size,vptr -fno-sanitize-recover=undefined
     -fno-omit-frame-pointer $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>
     $<$<CXX_COMPILER_ID:Clang>:-fno-sanitize=function>)
-  # Undefined behaviour of the tests themselves is not looked for: it takes a quarter of their compilation.
+  # Undefined behaviour of the tests themselves is not looked for: it takes up to a third of their compilation.
   target_compile_options(polychron_flags INTERFACE
     $<$<BOOL:$<TARGET_PROPERTY:IS_TEST>>:-fno-sanitize=undefined>)
   target_link_options(polychron_flags INTERFACE -fsanitize=${POLYCHRON_SANITIZE})

@@ -49,7 +49,8 @@ class TextFeed {
   }
 
  private:
-  /// With the lock: the one who waits only posts to an executor.
+  /// The caller has the lock. To resolve under it is safe: a coroutine that waits is only posted to
+  /// its executor, and does not run here.
   void wake() {
     if (waiting_) std::exchange(waiting_, std::nullopt)->resolve(true);
   }

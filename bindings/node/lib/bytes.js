@@ -24,7 +24,7 @@ const classes = Object.fromEntries(
 export const byteLengthOf = ({ dataType, shape }) =>
   shape.reduce((bytes, size) => bytes * size, types[dataType].bytes);
 
-/** Descriptors of the addon, with their numbers of bytes; NaN where a dimension is dynamic. */
+/** Descriptors of the addon, with their numbers of bytes, which mean nothing for dynamic dimensions. */
 export const sized = (descriptors) =>
   descriptors.map((each) => ({ ...each, byteLength: byteLengthOf(each) }));
 

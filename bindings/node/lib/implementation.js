@@ -222,7 +222,7 @@ export class MLGraph {
     this.handle = handle;
     this.inputs = sized(inputs);
     this.outputs = sized(outputs);
-    this.dynamic = this.inputs.some(({ byteLength }) => Number.isNaN(byteLength));
+    this.dynamic = inputs.some(({ shape }) => shape.some((size) => typeof size !== 'number'));
   }
   described() {
     const spelled = (shape) => shape.map((size) => size.name ?? size).join(', ');

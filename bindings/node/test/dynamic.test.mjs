@@ -59,15 +59,20 @@ test('a reshape takes dimensions by name', async () => {
   const x = builder.dynamicInput('x', { dataType: 'float32', shape: ['n', 6] });
   const y = builder.dynamicReshape(x, ['n', 3, 2], { label: 'parted' });
   assert.deepEqual([...y.shape], ['n', 3, 2]);
+  assert.throws(() => builder.dynamicReshape(x, ['m', 6]), { name: 'TypeError' });
   const graph = await builder.build({ y });
   assert.deepEqual(graph.computeShapes({ x: [4, 6] }), { y: [4, 3, 2] });
-  assert.throws(() => builder.dynamicReshape(x, ['m', 6]));
 });
 
 test('wrong descriptors, and contexts without the feature, are refused', async () => {
-  const { context, graph, builder } = await doubling([{}, 2]); // unnamed
+  const { context, graph, builder } = await doubling([{}, 2]); // without a name
   assert.deepEqual(graph.computeShapes({ x: [3, 2] }), { y: [3, 2] });
   await assert.rejects(context.run(graph, { x: new Float32Array(2) }), {
+    name: 'NotSupportedError',
+  });
+  // A name may look like a size.
+  const five = await doubling(['5', 2]);
+  await assert.rejects(five.context.run(five.graph, { x: new Float32Array(10) }), {
     name: 'NotSupportedError',
   });
   assert.throws(() => builder.dynamicInput('z', { dataType: 'float32', shape: [-1] }), {
