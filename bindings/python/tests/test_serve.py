@@ -377,6 +377,7 @@ def test_a_raylet_is_killed(
         await until(lambda: clients.next > 200, "load")
         [raylet] = next(iter(cluster.worker_nodes)).all_processes["raylet"]
         os.kill(raylet.process.pid, signal.SIGKILL)
+        raylet.process.wait()  # to its workers a zombie is alive, and they go on
         await until(lambda: running() < 3, "the end of its replicas")
         await until(lambda: running() == 2, "replicas in all places that are left")
         seen = clients.next
