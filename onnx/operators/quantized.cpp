@@ -11,6 +11,11 @@
 
 namespace polychron::onnx::detail {
 
+bool has_constants_of(const Node& node, DataType type) {
+  const auto& types = node.builder.context().op_support_limits().constant.data_types;
+  return std::ranges::find(types, type) != types.end();
+}
+
 namespace {
 
 /// The real value of three inputs from `i` on: value, scale and zero point.
@@ -131,10 +136,7 @@ Blocks read_blocks(const Node& node) {
   if (w.rows == 0 || w.inner == 0 || w.block == 0 || w.block % (8 / w.bits) != 0)
     malformed("attributes 'N', 'K' and 'block_size' of " + std::to_string(w.rows) + ", " +
               std::to_string(w.inner) + " and " + std::to_string(w.block));
-  // Strict contexts have no integers of 4 bits.
-  const auto& types = node.builder.context().op_support_limits().constant.data_types;
-  if (w.bits < 8 && std::ranges::find(types, DataType::uint4) != types.end())
-    w.type = DataType::uint4;
+  if (w.bits < 8 && has_constants_of(node, DataType::uint4)) w.type = DataType::uint4;
   return w;
 }
 

@@ -12,6 +12,9 @@ inline std::optional<Term> optional_term(Node& node, std::size_t i) {
   return term(node, i);
 }
 
+/// True if the context has constants of this type. Strict ones have none of 4 bits.
+bool has_constants_of(const Node& node, DataType type);
+
 /// round(x / scale) + zero point, clamped to the range of `type`. Throws for a type that cannot be
 /// quantized to.
 Term quantized(Term x, Term scale, const std::optional<Term>& zero, std::uint32_t axis,

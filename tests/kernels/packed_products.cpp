@@ -172,8 +172,8 @@ struct WrittenPacked {
   bool gemm = true, turned = true;  ///< turned: the matrix is [columns, elements]
   bool minimum_first = false, zero_first = false, integer_zeros = true, ones = false;
   bool computed_matrix = false, computed_scale = false, infinite = false, reversed = false;
-  float alpha = 1;
-  bool has_c = false;
+  float alpha = 1, beta = 1;
+  bool has_c = false, one_zero = false;
 
   GraphMaker maker = {};
   ValueId product = 0, matrix_values = 0;
@@ -194,17 +194,18 @@ struct WrittenPacked {
       scales[i] = ones ? 1 : 0.01F * static_cast<float>(i % 7 + 1);
     if (infinite) scales[1] = std::numeric_limits<float>::infinity();
     const auto s = computed_scale ? maker.input(scale) : maker.constant<float>(scale, scales);
-    auto value =
-        maker.node(op("dequantizeLinear"), {q, s, integers(scale, !integer_zeros)}, matrix);
+    auto zero = integers(one_zero ? Shape{} : scale, !integer_zeros);
+    if (one_zero) zero = maker.node(op("expand"), {zero}, scale, ExpandAttributes{scale}, type);
+    auto value = maker.node(op("dequantizeLinear"), {q, s, zero}, matrix);
     if (minimum) {
       const auto least = maker.random(*minimum);
       value = maker.node(
           op("add"), minimum_first ? std::vector{least, value} : std::vector{value, least}, matrix);
     }
     if (reals) {
-      const auto zero = maker.random(*reals), factor = maker.random(*reals);
+      const auto real = maker.random(*reals), factor = maker.random(*reals);
       value = maker.node(op("sub"),
-                         zero_first ? std::vector{zero, value} : std::vector{value, zero}, matrix);
+                         zero_first ? std::vector{real, value} : std::vector{value, real}, matrix);
       value = maker.node(op("mul"), {value, factor}, matrix);
     }
     const std::uint32_t inner = x.back(),
@@ -224,6 +225,7 @@ struct WrittenPacked {
     } else {
       GemmAttributes a;
       a.alpha = alpha;
+      a.beta = beta;
       a.b_transpose = turned;
       std::vector<ValueId> operands{rows, value};
       if (has_c) operands.push_back(maker.input({columns}));
@@ -353,6 +355,8 @@ BOOST_AUTO_TEST_CASE(products_of_graphs_are_one_step) {
   is_packed_step({.matrix = {64, 10}, .scale = {2, 10}, .gemm = false, .turned = false},
                  "blocks along the first dimension");
   is_packed_step({.matrix = {64, 10}, .scale = {2, 10}, .turned = false}, "the same with gemm");
+  is_packed_step({.has_c = true}, "a product and a sum");
+  is_packed_step({.type = DataType::int8, .one_zero = true}, "a zero point for all, expanded");
   is_packed_step({.scale = {10, 1}}, "a scale for each column");
   is_packed_step({.scale = {1, 1}}, "a scale for all");
   is_packed_step({.scale = {5, 2}}, "a scale for two columns");
@@ -387,7 +391,7 @@ BOOST_AUTO_TEST_CASE(near_misses_stay) {
   stays({.computed_scale = true}, "scales that are not constant");
   stays({.infinite = true}, "a scale that is not finite");
   stays({.alpha = 2}, "a product times two");
-  stays({.has_c = true}, "a product and a sum");
+  stays({.beta = 2, .has_c = true}, "a product and a sum times two");
   stays({.matrix = blocks, .scale = {1, 1, 1}, .reals = numbers, .integer_zeros = false},
         "two scales");
   stays({.matrix = blocks, .scale = {1, 1, 1}, .reals = numbers, .ones = true}, "two zero points");

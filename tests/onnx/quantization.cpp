@@ -1,4 +1,5 @@
 // Quantized tensors, products of integers, and arithmetic of integers.
+#include "polychron/session.hpp"
 #include "tests/onnx/fixture.hpp"
 
 using namespace onnx_tests;
@@ -87,6 +88,56 @@ BOOST_AUTO_TEST_CASE(blocks) {
   cannot(Model(13).node("DequantizeLinear", {"x", "s"}, {"y"}),
          {{"x", bytes({2, 4}, {})}, {"s", floats({2}, {})}}, ErrorKind::bad_data,
          "a scale of shape [2] for [2, 4] along axis 1");
+}
+
+// Exporters write weights of 4 bits as DequantizeLinear before a product.
+BOOST_AUTO_TEST_CASE(weights_of_4_bits_stay_packed_before_products) {
+  constexpr std::uint32_t inner = 64, columns = 10, block = 32;
+  for (const bool is_signed : {false, true})
+    for (const bool zeros : {false, true}) {
+      const auto element = [&](std::size_t i) {
+        const auto bits = static_cast<int>((i * 7 + i / 5) % 16);
+        return is_signed && bits > 7 ? bits - 16 : bits;
+      };
+      const auto packed = [&](Shape shape, std::size_t count) {
+        Value value{is_signed ? 22 : 21,  // INT4, UINT4
+                    std::move(shape), Reals(count / 2)};
+        for (std::size_t i = 0; i < count; i += 2)
+          value.data[i / 2] = (element(i) & 15) + (element(i + 1) & 15) * 16;
+        return value;
+      };
+      Model model(21);
+      Reals scales(inner / block * columns), x(2 * inner), y(2 * columns), c(columns);
+      for (std::size_t i = 0; i < scales.size(); ++i)
+        scales[i] = 0.25 * static_cast<double>(1 + i % 3);
+      for (std::size_t i = 0; i < x.size(); ++i) x[i] = 0.5 * static_cast<double>(i % 9) - 2;
+      for (std::size_t n = 0; n < columns; ++n) c[n] = static_cast<double>(n);
+      for (std::size_t row = 0; row < 2; ++row)
+        for (std::size_t n = 0; n < columns; ++n) {
+          auto& sum = y[row * columns + n] = c[n];
+          for (std::size_t k = 0; k < inner; ++k) {
+            const auto at = k / block * columns + n;
+            const int zero = zeros ? element(at) : 0;
+            sum += x[row * inner + k] * (element(k * columns + n) - zero) * scales[at];
+          }
+        }
+      std::vector<std::string> names{"w", "s"};
+      if (zeros) names.push_back("z");
+      model.node("DequantizeLinear", names, {"v"}, {{"axis", 0}, {"block_size", block}})
+          .node("Gemm", {"x", "v", "c"}, {"y"});
+      model.initializer("w", packed({inner, columns}, inner * columns))
+          .initializer("s", floats({inner / block, columns}, scales))
+          .initializer("c", floats({columns}, c));
+      if (zeros) model.initializer("z", packed({inner / block, columns}, scales.size()));
+      check(model, {{"x", floats({2, inner}, x)}}, {{"y", floats({2, columns}, y)}});
+
+      const polychron::onnx::Session session(
+          context(), load(model.input("x", floats({2, inner}, x)).output("y").bytes()));
+      BOOST_REQUIRE_EQUAL(session.graph().plan().size(), 2U);
+      const auto& step = session.graph().plan().front();
+      BOOST_TEST(step.find("packedProduct") != std::string::npos, step);
+      BOOST_TEST(step.find("int4") != std::string::npos, step);
+    }
 }
 
 BOOST_AUTO_TEST_CASE(steps_of_16_bits) {

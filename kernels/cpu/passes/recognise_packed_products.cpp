@@ -3,7 +3,8 @@
 //  - nothing, or
 //  - add(minimum), as in GGUF's Q4_1, or
 //  - sub(zero point), mul(scale), where zero points are floats and the first scale is 1.
-// Reshapes may divide columns into blocks, and a transpose may come last.
+// Reshapes may divide columns into blocks, and a transpose may come last. Of a gemm's c an addition
+// of its own remains.
 #include <algorithm>
 #include <cmath>
 
@@ -99,25 +100,48 @@ class PackedRecogniser {
   explicit PackedRecogniser(PlanGraph& graph) : graph_(graph), match_(graph) {}
 
   void run() {
-    for (std::size_t i = 0; i < graph_.nodes.size(); ++i)
-      if (auto product = product_of(graph_.nodes[i])) {
-        match_.forget(i);
-        graph_.nodes[i] = *std::move(product);
-        match_.learn(i);
+    std::vector<PlanNode> nodes;
+    for (const PlanNode& node : graph_.nodes) {
+      auto product = product_of(node);
+      if (!product) {
+        nodes.push_back(node);
+        continue;
       }
+      nodes.push_back(*std::move(product));
+      if (has_c(node)) add_c(nodes, node.inputs[2]);
+    }
+    graph_.nodes = std::move(nodes);
     graph_.sweep();
   }
 
  private:
   const Shape& shape(ValueId value) const { return graph_.values[value].descriptor.shape; }
 
+  static bool has_c(const PlanNode& node) {
+    return node.op == op("gemm") && node.inputs.size() > 2 && node.inputs[2] != ops::no_value;
+  }
+
+  /// Lets the last of `nodes` make a value of its own, to which another one adds `c`.
+  void add_c(std::vector<PlanNode>& nodes, ValueId c) {
+    PlanNode& product = nodes.back();
+    PlanNode add;
+    add.op = op("add");
+    add.outputs = product.outputs;
+    add.label = product.label;
+    PlanValue result;
+    result.descriptor = graph_.values[add.outputs[0]].descriptor;
+    product.outputs = {graph_.add_value(std::move(result))};
+    add.inputs = {product.outputs[0], c};
+    add.own_inputs = add.inputs.size();
+    nodes.push_back(std::move(add));
+  }
+
   std::optional<PlanNode> product_of(const PlanNode& node) {
     if (node.op != op("matmul") && node.op != op("gemm")) return std::nullopt;
     bool transposed = false;
     if (node.op == op("gemm")) {
       const auto& a = std::get<GemmAttributes>(node.attributes);
-      const bool has_c = node.inputs.size() > 2 && node.inputs[2] != ops::no_value;
-      if (a.alpha != 1 || a.a_transpose || has_c) return std::nullopt;
+      if (a.alpha != 1 || a.a_transpose || (has_c(node) && a.beta != 1)) return std::nullopt;
       transposed = a.b_transpose;
     }
     ValueId value = node.inputs[1];
@@ -176,6 +200,7 @@ class PackedRecogniser {
 
   std::optional<BlockNumbers> numbers(ValueId value, const Shape& of,
                                       const QuantizedShape& matrix) const {
+    if (const PlanNode* const same = match_.made_by(value, op("expand"))) value = same->inputs[0];
     if (!is_constant(value)) return std::nullopt;
     return BlockNumbers::of(graph_.values[source_of(value)], shape(value), of, matrix);
   }
