@@ -10,8 +10,6 @@ namespace {
 
 using ops::op;
 
-bool has_8_bits(DataType type) { return type == DataType::int8 || type == DataType::uint8; }
-
 /// The number of zero points if those of `shape` repeat along the rows of `rows`: one for all, or
 /// one for each row of the last dimensions.
 std::optional<std::size_t> repeating_zeros(const Shape& shape, const Shape& rows) {

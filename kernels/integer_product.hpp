@@ -8,6 +8,10 @@
 
 namespace polychron::kernels {
 
+constexpr bool has_8_bits(DataType type) {
+  return type == DataType::int8 || type == DataType::uint8;
+}
+
 /// The most products in a sum: 255 * 255 times as many is below 2^31.
 inline constexpr std::uint32_t most_integer_elements = 33'000;
 

@@ -6,7 +6,7 @@
 
 namespace polychron::kernels {
 
-inline constexpr std::array<std::string_view, 8> internal_operators{
+inline constexpr std::array<std::string_view, 9> internal_operators{
     "swish",           // x * sigmoid(alpha * x), LinearAttributes.alpha
     "reorder",         // the same values in another layout
     "depth_to_space",  // channels, tap by tap, become pixels
@@ -15,6 +15,7 @@ inline constexpr std::array<std::string_view, 8> internal_operators{
     "attention",       // two products with a softmax between: kernels/attention_operands.hpp
     "integerProduct",  // an exact product of 8-bit integers: kernels/integer_product.hpp
     "packedProduct",   // with a matrix of 4-bit or 8-bit integers: kernels/packed_product.hpp
+    "integerConvolution",  // exact, of 8-bit integers: kernels/integer_convolution.hpp
 };
 
 consteval ops::OpId internal(std::string_view name) {
@@ -32,6 +33,7 @@ inline constexpr ops::OpId op_view = internal("view");
 inline constexpr ops::OpId op_attention = internal("attention");
 inline constexpr ops::OpId op_integer_product = internal("integerProduct");
 inline constexpr ops::OpId op_packed_product = internal("packedProduct");
+inline constexpr ops::OpId op_integer_convolution = internal("integerConvolution");
 
 constexpr bool is_internal(ops::OpId op) {
   return static_cast<std::size_t>(op) >= ops::table.size();

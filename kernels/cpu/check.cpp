@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/invariant.hpp"
+#include "kernels/integer_convolution.hpp"
 #include "kernels/integer_product.hpp"
 #include "kernels/packed_product.hpp"
 #include "ops/dimensions.hpp"
@@ -84,6 +85,7 @@ class GraphCheck {
     if (node.op == op_attention) return check_attention(node);
     if (node.op == op_integer_product || node.op == op_packed_product)
       return check_constant_product(node);
+    if (node.op == op_integer_convolution) return check_integer_convolution(node);
     expect(node.own_inputs == 1 && node.outputs.size() == 1, "a pass's operator has one operand");
     const PlanValue& in = graph_.values[node.inputs[0]];
     const PlanValue& out = graph_.values[node.outputs[0]];
@@ -126,6 +128,22 @@ class GraphCheck {
     result.back() = problem.inputs[1].descriptor.shape.back();
     expect(result == problem.outputs[0].descriptor.shape,
            "a product of integers has its operands' shape");
+  }
+
+  /// The float32 convolution of the same shapes has the result's shape.
+  void check_integer_convolution(const PlanNode& node) const {
+    expect(node.outputs.size() == 1 && node.own_inputs == 4, "a convolution has one result");
+    Problem problem = problem_of(graph_, node);
+    const auto convolution = integer_convolution(problem);
+    expect(convolution.has_value(), "a convolution of integers is one that our loops take");
+    const OperandDescriptor& result = problem.outputs[0].descriptor;
+    expect(convolution->result == result.data_type, "a convolution has its last operator's type");
+    PlanNode real = node;
+    real.op = ops::op("conv2d");
+    problem.inputs.resize(2);
+    for (Slot& slot : problem.inputs) slot.descriptor.data_type = DataType::float32;
+    expect(infer(real, problem.inputs)[0].shape == result.shape,
+           "a convolution of integers has its operands' shape");
   }
 
   void check_post_op(const PlanNode& node, const PostOp& post_op) const {

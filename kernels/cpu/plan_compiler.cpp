@@ -39,6 +39,8 @@ class PlanCompiler {
     if (own_loops) {
       recognise_integer_products(graph_);
       check_graph(graph_, "recognise_integer_products");
+      recognise_integer_convolutions(graph_);
+      check_graph(graph_, "recognise_integer_convolutions");
       recognise_packed_products(graph_);
       check_graph(graph_, "recognise_packed_products");
     }

@@ -37,6 +37,7 @@ KernelResult prepare_concat(const Problem& problem);
 KernelResult prepare_cumulative_sum(const Problem& problem);
 KernelResult prepare_depth_to_space(const Problem& problem);
 KernelResult prepare_depthwise(const Problem& problem);
+KernelResult prepare_integer_convolution(const Problem& problem);
 KernelResult prepare_integer_product(const Problem& problem);
 KernelResult prepare_matrix_product(const Problem& problem);
 KernelResult prepare_minimal_filtering(const Problem& problem);

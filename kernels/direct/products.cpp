@@ -1,5 +1,6 @@
 // The rows of products with a constant matrix: of one row, of 8-bit integers, with packed weights,
-// and of several rows with AVX-512. With AVX-512 there is attention, too.
+// and of several rows with AVX-512. With AVX-512 there is attention, too. Convolutions of 8-bit
+// integers are products as well.
 #include "kernels/direct/avx512.hpp"
 #include "kernels/direct/direct.hpp"
 #include "ops/table.hpp"
@@ -15,6 +16,7 @@ std::span<const Entry> matrix_entries() noexcept {
       {op_attention, prepare_attention, "attention", nullptr, true},
 #endif
       {op_integer_product, prepare_integer_product, "pairs", nullptr, true},
+      {op_integer_convolution, prepare_integer_convolution, "pairs", nullptr, true},
       {op_packed_product, prepare_packed_product, "packed", nullptr, true},
   };
   return entries;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kernels/fusion.hpp"
+#include "kernels/integer_convolution.hpp"
 #include "kernels/integer_product.hpp"
 
 namespace polychron::kernels::onednn {
@@ -147,7 +148,7 @@ bool ends_integers(Problem product, ops::OpId id, const Attributes& attributes,
     product.inputs.push_back(operand);
   }
   product.post_ops.push_back(std::move(next));
-  return integer_operands(product).has_value();
+  return integer_operands(product) || integer_convolution(product);
 }
 
 }  // namespace
@@ -155,7 +156,8 @@ bool ends_integers(Problem product, ops::OpId id, const Attributes& attributes,
 bool can_follow(const Problem& problem, ops::OpId id, const Attributes& attributes,
                 std::span<const Slot> operands) {
   if (!is_float32(problem.outputs[0])) return false;
-  if (problem.op == op_integer_product) return ends_integers(problem, id, attributes, operands);
+  if (problem.op == op_integer_product || problem.op == op_integer_convolution)
+    return ends_integers(problem, id, attributes, operands);
   if (!is(problem.op, ops::Family::convolution) && !is_product(problem.op) &&
       !binary_of(problem.op))
     return false;

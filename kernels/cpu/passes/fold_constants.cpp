@@ -74,6 +74,29 @@ void compute(PlanGraph& graph, const PlanNode& node) {
 
 }  // namespace
 
+ops::ConstantBytes folded(PlanGraph& graph, const Uses& uses, ops::ValueId value,
+                          std::uint64_t& bytes, std::size_t depth) {
+  if (graph.is_constant(value)) return graph.values[value].constant;
+  const std::size_t index = uses.producer[value];
+  if (index == Uses::none || is_internal(graph.nodes[index].op) || depth == 0 ||
+      graph.nodes[index].outputs.size() != 1)
+    return nullptr;
+  std::uint64_t touched = *byte_length(graph.values[value].descriptor);
+  for (const ops::ValueId input : graph.nodes[index].inputs) {
+    if (input == ops::no_value) continue;
+    if (!folded(graph, uses, input, bytes, depth - 1)) return nullptr;
+    touched += elements(graph, input);
+  }
+  // Only what moves or converts elements is as cheap as that.
+  if (touched > std::min<std::uint64_t>(bytes, largest_folded) ||
+      work_of(graph, graph.nodes[index]) > touched)
+    return nullptr;
+  bytes -= touched;
+  compute(graph, graph.nodes[index]);
+  graph.nodes[index].removed = true;
+  return graph.values[value].constant;
+}
+
 void fold_constants(PlanGraph& graph) {
   std::uint64_t bytes = most_bytes_added(graph), work = most_work;
   for (PlanNode& node : graph.nodes) {

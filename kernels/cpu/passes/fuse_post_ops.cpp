@@ -39,7 +39,9 @@ void fuse(PlanGraph& graph, Matcher& match, std::size_t index) {
   if (next == Uses::none) return;
   PlanNode& follower = graph.nodes[next];
   if (!follower.post_ops.empty() || follower.outputs.size() != 1) return;
-  if (match.descriptor(follower.outputs[0]) != match.descriptor(result)) return;
+  // Only a convolution of integers ends in integers again.
+  const bool ends = node.op == op_integer_convolution && follower.op == ops::op("quantizeLinear");
+  if (!ends && match.descriptor(follower.outputs[0]) != match.descriptor(result)) return;
   const auto others = other_operands(follower, result);
   if (!others) return;
   std::vector<Slot> operands;

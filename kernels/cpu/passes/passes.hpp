@@ -22,12 +22,21 @@ void optimize(PlanGraph& graph);
 /// make floats of its constants, and is no part of it, as only our own loops have such an operator.
 void recognise_integer_products(PlanGraph& graph);
 
+/// Joins an exact convolution of 8-bit integers with a constant filter into one step, as above.
+/// So does a float32 convolution between dequantized values, where sums become exact.
+void recognise_integer_convolutions(PlanGraph& graph);
+
 /// Joins a product and its matrix of 4-bit or 8-bit integers into one step that keeps the matrix
 /// packed. Comes before optimize(), which would expand the matrix.
 void recognise_packed_products(PlanGraph& graph);
 
 /// Computes nodes whose inputs are all constant.
 void fold_constants(PlanGraph& graph);
+
+/// Computes `value` now, if constants make it in at most `depth` cheap steps. Returns its bytes, or
+/// null. Takes what it makes from `bytes`. `uses` may be older than nodes that were removed.
+ops::ConstantBytes folded(PlanGraph& graph, const Uses& uses, ops::ValueId value,
+                          std::uint64_t& bytes, std::size_t depth = 16);
 
 /// Gathers rows of a quantized table before they are dequantized.
 void gather_first(PlanGraph& graph);

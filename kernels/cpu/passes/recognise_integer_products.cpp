@@ -3,7 +3,7 @@
 // of 8-bit integers in float32, and parts of the inner dimension keep sums exact.
 #include <numeric>
 
-#include "kernels/cpu/passes/match.hpp"
+#include "kernels/cpu/passes/integer_difference.hpp"
 #include "kernels/cpu/passes/passes.hpp"
 #include "kernels/integer_product.hpp"
 
@@ -17,11 +17,6 @@ using ops::ValueId;
 struct Interval {
   ValueId whole;
   std::uint32_t begin, end;
-};
-
-/// Elements minus their zero point, as float32.
-struct Difference {
-  ValueId elements, zero = ops::no_value;
 };
 
 class Recogniser {
@@ -87,7 +82,7 @@ class Recogniser {
   }
 
   std::optional<PlanNode> joined(const PlanNode& last, ValueId left, ValueId right) {
-    const auto a = difference_of(left), b = difference_of(right);
+    const auto a = difference_of(match_, left), b = difference_of(match_, right);
     // Constants are multiplied once, when they are folded.
     if (!a || !b || graph_.is_constant(a->elements)) return std::nullopt;
     if (b->zero != ops::no_value && shape(b->zero).size() > 0 &&
@@ -95,7 +90,7 @@ class Recogniser {
       return std::nullopt;
     PlanNode node;
     node.op = op_integer_product;
-    node.inputs = {a->elements, b->elements, a->zero, source_of(b->zero)};
+    node.inputs = {a->elements, b->elements, a->zero, source_of(match_, b->zero)};
     node.own_inputs = node.inputs.size();
     node.outputs = last.outputs;
     node.label = last.label;
@@ -113,38 +108,6 @@ class Recogniser {
     std::vector<std::uint32_t> reversed(shape(transpose.inputs[0]).size());
     std::iota(reversed.rbegin(), reversed.rend(), 0U);
     return reversed;
-  }
-
-  /// The value with the same elements before any reshape.
-  ValueId source_of(ValueId value) const {
-    while (const PlanNode* const reshape = match_.made_by(value, op("reshape")))
-      value = reshape->inputs[0];
-    return value;
-  }
-
-  /// Reads cast(float32, cast(int32, x) - cast(int32, zero)), or without a zero point. The types
-  /// of both are one, so that no difference is beyond 255.
-  std::optional<Difference> difference_of(ValueId value) const {
-    const PlanNode* const real = match_.made_by(value, op("cast"));
-    if (real == nullptr || type(value) != DataType::float32) return std::nullopt;
-    const ValueId whole = real->inputs[0];
-    const PlanNode* const sub = match_.made_by(whole, op("sub"));
-    if (sub == nullptr) {
-      const auto x = widened(whole);
-      return x ? std::optional(Difference{*x}) : std::nullopt;
-    }
-    const auto x = widened(sub->inputs[0]), zero = widened(sub->inputs[1]);
-    if (!x || !zero || type(*x) != type(*zero) || shape(*x) != shape(whole)) return std::nullopt;
-    return Difference{*x, *zero};
-  }
-
-  /// The operand of a cast from 8 bits to int32.
-  std::optional<ValueId> widened(ValueId value) const {
-    const PlanNode* const cast = match_.made_by(value, op("cast"));
-    if (cast == nullptr || type(value) != DataType::int32) return std::nullopt;
-    const DataType from = type(cast->inputs[0]);
-    const bool fits = from == DataType::int8 || from == DataType::uint8;
-    return fits ? std::optional(cast->inputs[0]) : std::nullopt;
   }
 
   /// Puts `product` in the place of its last part or, if that is all that reads it, of the cast to

@@ -1,0 +1,388 @@
+// Convolutions of 8-bit integers: the pass that recognises them, and the loops that compute them.
+#include <algorithm>
+#include <array>
+#include <boost/test/unit_test.hpp>
+#include <cmath>
+#include <cstring>
+#include <memory>
+
+#include "kernels/cpu/cpu_backend.hpp"
+#include "kernels/cpu/cut_kernel.hpp"
+#include "ops/table.hpp"
+#include "tests/kernels/fenced.hpp"
+#include "tests/kernels/graphs.hpp"
+#include "tests/kernels/random.hpp"
+
+namespace polychron {
+namespace {
+
+using ops::op;
+using ops::ValueId;
+using tests::Fenced;
+using tests::GraphMaker;
+using tests::Random;
+using tests::Runner;
+
+std::int32_t byte_value(std::byte bits, DataType type) {
+  const auto value = std::to_integer<std::uint8_t>(bits);
+  return type == DataType::int8 ? static_cast<std::int8_t>(value) : std::int32_t{value};
+}
+
+// -- the loops ------------------------------------------------------------------------------------
+
+struct Convolution {
+  std::uint32_t images = 1, groups = 1, channels = 3, filters = 5;  // of a group
+  std::array<std::uint32_t, 2> size{8, 9}, window{3, 3}, stride{1, 1}, dilation{1, 1};
+  std::array<std::uint32_t, 4> padding{1, 1, 1, 1};
+  DataType type = DataType::uint8;
+  int lowest = -255, highest = 255;  // of the weights
+  bool ends = false;                 // all elements are the type's lowest, the zero point the highest
+
+  std::uint32_t out(std::size_t i) const {
+    const auto padded = size[i] + padding[2 * i] + padding[2 * i + 1];
+    return (padded - (window[i] - 1) * dilation[i] - 1) / stride[i] + 1;
+  }
+  std::vector<std::byte> picture = {};
+  std::vector<std::int32_t> weights = {}, biases = {};
+  std::byte zero = {};
+
+  kernels::Problem problem(std::uint32_t seed) {
+    Random random(seed);
+    picture.resize(std::size_t{images} * groups * channels * size[0] * size[1]);
+    for (auto& x : picture) x = static_cast<std::byte>(random.pick(0, 255));
+    zero = static_cast<std::byte>(random.pick(0, 255));
+    if (ends) {
+      const std::uint8_t least = type == DataType::int8 ? 128 : 0;
+      std::ranges::fill(picture, std::byte{least});
+      zero = static_cast<std::byte>(least - 1);
+    }
+    weights.resize(std::size_t{groups} * filters * channels * window[0] * window[1]);
+    for (auto& x : weights)
+      x = lowest + static_cast<int>(random.pick(0, static_cast<std::uint32_t>(highest - lowest)));
+    for (std::uint32_t i = 0; i < groups * filters; ++i)
+      biases.push_back(static_cast<int>(random.pick(0, 2000)) - 1000);
+    kernels::Problem p;
+    p.op = kernels::op_integer_convolution;
+    p.own_inputs = 4;
+    Conv2dAttributes a;
+    a.padding.assign(padding.begin(), padding.end());
+    a.strides.assign(stride.begin(), stride.end());
+    a.dilations.assign(dilation.begin(), dilation.end());
+    a.groups = groups;
+    p.attributes = a;
+    p.inputs.resize(4);
+    p.inputs[0].descriptor = {type, {images, groups * channels, size[0], size[1]}};
+    p.inputs[1].descriptor = {DataType::int32, {groups * filters, channels, window[0], window[1]}};
+    p.inputs[1].constant =
+        std::make_shared<const Buffer>(Buffer::copy_of(std::span<const std::int32_t>(weights)));
+    p.inputs[2].descriptor = {type, {}};
+    p.inputs[3].descriptor = {DataType::int32, {1, groups * filters, 1, 1}};
+    p.outputs.resize(1);
+    p.outputs[0].descriptor = {DataType::int32, {images, groups * filters, out(0), out(1)}};
+    return p;
+  }
+
+  std::vector<std::int32_t> expected() const {
+    std::vector<std::int32_t> result;
+    const auto tap = [&](std::size_t i, std::uint32_t at, std::uint32_t k) {
+      return std::int64_t{at} * stride[i] + std::int64_t{k} * dilation[i] - padding[2 * i];
+    };
+    for (std::uint32_t n = 0; n < images; ++n)
+      for (std::uint32_t f = 0; f < groups * filters; ++f)
+        for (std::uint32_t y = 0; y < out(0); ++y)
+          for (std::uint32_t x = 0; x < out(1); ++x) {
+            std::int64_t sum = biases[f];
+            for (std::uint32_t c = 0; c < channels; ++c)
+              for (std::uint32_t ky = 0; ky < window[0]; ++ky)
+                for (std::uint32_t kx = 0; kx < window[1]; ++kx) {
+                  const auto row = tap(0, y, ky), column = tap(1, x, kx);
+                  if (row < 0 || row >= size[0] || column < 0 || column >= size[1]) continue;
+                  const auto plane = (n * groups + f / filters) * channels + c;
+                  const auto at = (std::int64_t{plane} * size[0] + row) * size[1] + column;
+                  sum += std::int64_t{byte_value(picture[static_cast<std::size_t>(at)], type) -
+                                      byte_value(zero, type)} *
+                         weights[((f * channels + c) * window[0] + ky) * window[1] + kx];
+                }
+            result.push_back(static_cast<std::int32_t>(sum));
+          }
+    return result;
+  }
+};
+
+void run_whole(kernels::Bound& bound) { bound.run(); }
+/// The last part first.
+void run_parts(kernels::Bound& bound) {
+  for (std::size_t part = bound.parts(); part-- > 0;) bound.run_part(part);
+}
+
+void check(Convolution c, std::uint32_t seed, void (*run)(kernels::Bound&) = run_whole) {
+  const auto problem = c.problem(seed);
+  std::string text;
+  const auto kernel = kernels::prepare_in_parts(problem, text);
+  BOOST_REQUIRE_MESSAGE(kernel && text.starts_with("direct: "), to_string(problem));
+  const bool at_end = seed % 2 == 0;
+  const Fenced picture(c.picture, at_end), zero(std::span(&c.zero, 1), at_end);
+  const Fenced biases(std::as_bytes(std::span(c.biases)), at_end);
+  const auto expected = c.expected();
+  std::vector<std::int32_t> result(expected.size(), 77);
+  const Fenced output(std::as_bytes(std::span(result)), at_end);
+  const Fenced scratch(std::vector<std::byte>(kernel->scratch_bytes(), std::byte{0xff}), true);
+  const std::array<const std::byte*, 4> inputs{picture.data(), nullptr, zero.data(), biases.data()};
+  const std::array<std::byte*, 1> outputs{output.data()};
+  const kernels::Arguments arguments{inputs, outputs, scratch.data()};
+  run(*kernel->bind(arguments));
+  BOOST_TEST(output.rest_is_untouched(), to_string(problem));
+  std::memcpy(result.data(), output.data(), output.bytes().size());
+  const bool exact = result == expected;
+  BOOST_TEST(exact, to_string(problem) << ", seed " << seed);
+}
+
+Convolution any_convolution(Random& random) {
+  const auto any = [&](std::uint32_t least, std::uint32_t most) { return random.pick(least, most); };
+  Convolution c;
+  c.images = any(1, 2), c.groups = any(1, 3), c.channels = any(1, 9), c.filters = any(1, 9);
+  for (std::size_t i = 0; i < 2; ++i) {
+    c.window[i] = any(1, 4), c.stride[i] = any(1, 3), c.dilation[i] = any(1, 2);
+    c.padding[2 * i] = any(0, 3), c.padding[2 * i + 1] = any(0, 3);
+    c.size[i] = (c.window[i] - 1) * c.dilation[i] + any(1, 24);
+  }
+  c.type = any(0, 1) == 0 ? DataType::int8 : DataType::uint8;
+  return c;
+}
+
+// -- the pass -------------------------------------------------------------------------------------
+
+/// A convolution as importers write it. Each field is one thing that may be otherwise.
+struct WrittenConvolution {
+  std::uint32_t groups = 1, channels = 6, filters = 4;  // of a group
+  DataType type = DataType::uint8, filter_type = DataType::int8, zero_type = type;
+  std::vector<std::array<std::uint32_t, 2>> parts = {{0, 2}, {2, 6}};
+  bool zero = true, filter_zeros = true, bias = false, windows = false, computed = false;
+  bool dequantized = false, factor = false, quantized = false, relu = false, whole_zero = false;
+  bool bias_of_columns = false;
+  DataType result_type = DataType::uint8;
+
+  GraphMaker maker = {};
+  ValueId wide = 0, result = 0;
+  std::vector<ValueId> products = {};
+
+  const Shape& shape(ValueId x) { return maker.graph().values[x].descriptor.shape; }
+  ValueId constant(DataType type_of, const Shape& of, std::uint32_t seed) {
+    Random random(seed);
+    std::vector<std::uint8_t> bytes(*element_count(of));
+    for (auto& x : bytes) x = static_cast<std::uint8_t>(random.pick(0, 255));
+    const auto id = maker.constant(of, bytes);
+    maker.graph().values[id].descriptor.data_type = type_of;
+    return id;
+  }
+  ValueId cast(ValueId x, DataType to) {
+    return maker.node(op("cast"), {x}, Shape(shape(x)), CastAttributes{to}, to);
+  }
+  ValueId difference(ValueId x, std::optional<ValueId> point) {
+    auto integer = cast(x, DataType::int32);
+    if (point)
+      integer = maker.node(op("sub"), {integer, cast(*point, DataType::int32)}, Shape(shape(x)), {},
+                           DataType::int32);
+    return cast(integer, DataType::float32);
+  }
+  ValueId slice(ValueId x, std::size_t axis, std::uint32_t begin, std::uint32_t end) {
+    SliceAttributes a;
+    a.starts.assign(shape(x).size(), 0);
+    a.starts[axis] = begin;
+    a.sizes.assign(shape(x).begin(), shape(x).end());
+    a.sizes[axis] = end - begin;
+    const Shape taken(a.sizes.begin(), a.sizes.end());
+    return maker.node(op("slice"), {x}, taken, a);
+  }
+  ValueId picture_part(std::uint32_t begin, std::uint32_t end) {
+    if (groups == 1) return begin == 0 && end == channels ? wide : slice(wide, 1, begin, end);
+    const auto split = maker.node(op("reshape"), {wide}, {1, groups, channels, 7, 8});
+    const auto taken = begin == 0 && end == channels ? split : slice(split, 2, begin, end);
+    return maker.node(op("reshape"), {taken}, {1, groups * (end - begin), 7, 8});
+  }
+  ValueId filter_row(ValueId filter, std::uint32_t row) {
+    PadAttributes a{.beginning_padding = {0, 0, row, 0}, .ending_padding = {0, 0, 2 - row, 0}};
+    return maker.node(op("pad"), {slice(filter, 2, row, row + 1)}, Shape(shape(filter)), a);
+  }
+
+  void make() {
+    const std::uint32_t all = groups * filters;
+    const Shape of{1, all, 7, 8}, window{all, channels, 3, 3};
+    Conv2dAttributes a;
+    a.padding = {1, 1, 1, 1};
+    a.groups = groups;
+    const auto x = maker.input({1, groups * channels, 7, 8}, type);
+    const auto w = computed ? maker.input(window, filter_type) : constant(filter_type, window, 3);
+    if (dequantized) {
+      const auto scale = maker.constant<float>({1, 1, 1, 1}, {0.5F});
+      const auto point = constant(zero_type, {1, 1, 1, 1}, 6);
+      const auto steps = maker.random({all, 1, 1, 1}, 0.01F, 0.1F);
+      const auto points = constant(filter_type, {all, 1, 1, 1}, 5);
+      wide = maker.node(op("dequantizeLinear"), {x, scale, point}, Shape(shape(x)));
+      const auto filter = maker.node(op("dequantizeLinear"), {w, steps, points}, window);
+      result = maker.node(op("conv2d"), {wide, filter, maker.random({all})}, of, a);
+    } else {
+      std::optional<ValueId> point, points;
+      if (zero) point = maker.input(whole_zero ? Shape{1, 1, 7, 8} : Shape{}, zero_type);
+      if (filter_zeros) points = constant(filter_type, {all, 1, 1, 1}, 5);
+      wide = difference(x, point);
+      const auto filter = difference(w, points);
+      std::vector<std::array<ValueId, 2>> pairs;
+      for (const auto& [begin, end] : parts) {
+        const auto picture = picture_part(begin, end);
+        const auto part = begin == 0 && end == channels ? filter : slice(filter, 1, begin, end);
+        for (std::uint32_t row = 0; row < (windows ? 3 : 1); ++row)
+          pairs.push_back({picture, windows ? filter_row(part, row) : part});
+      }
+      for (std::size_t i = 0; i < pairs.size(); ++i) {
+        products.push_back(maker.node(op("conv2d"), {pairs[i][0], pairs[i][1]}, of, a));
+        const auto integer = cast(products.back(), DataType::int32);
+        result = i == 0 ? integer
+                        : maker.node(op("add"), {result, integer}, of, {}, DataType::int32);
+      }
+      if (bias) {
+        const auto many = maker.constant<std::int32_t>(
+            bias_of_columns ? Shape{1, 1, 1, 8} : Shape{1, all, 1, 1},
+            std::vector<std::int32_t>(bias_of_columns ? 8 : all, 7));
+        result = maker.node(op("add"), {result, many}, of, {}, DataType::int32);
+      }
+      if (factor || quantized) result = cast(result, DataType::float32);
+      if (factor) result = maker.node(op("mul"), {result, maker.random({1, all, 1, 1})}, of);
+    }
+    if (relu) result = maker.node(op("relu"), {result}, of);
+    if (quantized) {
+      const auto steps = maker.random({1, all, 1, 1}, 20, 40);
+      const auto points = constant(result_type, {1, all, 1, 1}, 8);
+      result = maker.node(op("quantizeLinear"), {result, steps, points}, of, {}, result_type);
+    }
+    maker.output(result);
+  }
+};
+
+/// The steps of the plan. Its results have the bits of a plan without passes, or differ by at most
+/// one step if `nearly`.
+std::vector<std::string> checked_steps(const GraphMaker& maker, bool nearly = false) {
+  Runner with(kernels::make_cpu_backend(), maker.share());
+  Runner without(kernels::make_cpu_backend({.optimize = false}), maker.share());
+  const auto& graph = *maker.share();
+  for (Runner* runner : {&with, &without}) {
+    for (std::size_t i = 0; i < graph.inputs.size(); ++i) {
+      Random random(static_cast<std::uint32_t>(i));
+      std::vector<std::uint8_t> bytes(*byte_length(graph.values[graph.inputs[i].second].descriptor));
+      for (auto& x : bytes) x = static_cast<std::uint8_t>(random.pick(0, 255));
+      runner->set(i, bytes);
+    }
+    runner->run();
+  }
+  const DataType type = graph.values[graph.outputs[0].second].descriptor.data_type;
+  if (nearly && type == DataType::float32) {
+    const auto one = with.get<float>(0), other = without.get<float>(0);
+    for (std::size_t i = 0; i < one.size(); ++i)
+      BOOST_TEST(std::abs(one[i] - other[i]) <= 1e-5F * (std::abs(other[i]) + 100));
+  } else {
+    const Buffer one = with.bytes(0), other = without.bytes(0);
+    const auto differs = [&](std::byte a, std::byte b) {
+      return std::abs(byte_value(a, type) - byte_value(b, type)) > (nearly ? 1 : 0);
+    };
+    const bool same = std::ranges::equal(
+        one.bytes(), other.bytes(), [&](std::byte a, std::byte b) { return !differs(a, b); });
+    BOOST_TEST(same);
+  }
+  return with.plan().describe();
+}
+
+std::ptrdiff_t steps_with(const std::vector<std::string>& steps, const std::string& text) {
+  return std::ranges::count_if(
+      steps, [&](const std::string& step) { return step.find(text) != std::string::npos; });
+}
+
+void is_one_step(WrittenConvolution written, const std::string& what) {
+  BOOST_TEST_CONTEXT(what) {
+    written.make();
+    const auto steps = checked_steps(written.maker, written.dequantized);
+    BOOST_TEST(steps_with(steps, "] integerConvolution") == 1);
+    BOOST_TEST(steps.size() == 1);
+  }
+}
+void stays(WrittenConvolution written, const std::string& what) {
+  BOOST_TEST_CONTEXT(what) {
+    written.make();
+    const auto steps = checked_steps(written.maker, written.dequantized);
+    BOOST_TEST(steps_with(steps, "integerConvolution") == 0);
+  }
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(integer_convolutions)
+
+BOOST_AUTO_TEST_CASE(sums_are_exact_for_any_shapes) {
+  for (std::uint32_t seed = 0; seed < 300; ++seed) {
+    Random random(seed);
+    check(any_convolution(random), seed, seed % 3 == 0 ? run_parts : run_whole);
+  }
+}
+
+// The largest products of all, with each kind of instruction a place where they could saturate.
+BOOST_AUTO_TEST_CASE(ends_of_the_types_do_not_saturate) {
+  for (const auto type : {DataType::int8, DataType::uint8})
+    for (const int weight : {-255, 255})
+      for (const std::uint32_t channels : {1U, 2U, 600U})
+        check({.channels = channels, .type = type, .lowest = weight, .highest = weight,
+               .ends = true},
+              1);
+}
+
+BOOST_AUTO_TEST_CASE(parts_make_the_whole) {
+  check({.channels = 64, .filters = 32, .size = {40, 40}}, 1, run_parts);
+  check({.channels = 64, .filters = 32, .size = {40, 40}, .stride = {2, 2}}, 2, run_parts);
+  check({.groups = 64, .channels = 1, .filters = 1, .size = {50, 50}}, 3, run_parts);
+  // More rows than a block of the picture.
+  check({.channels = 200, .filters = 8, .size = {60, 30}}, 4, run_parts);
+}
+
+BOOST_AUTO_TEST_CASE(convolutions_of_importers_are_one_step) {
+  for (const auto type : {DataType::int8, DataType::uint8})
+    for (const auto filter_type : {DataType::int8, DataType::uint8})
+      is_one_step({.type = type, .filter_type = filter_type}, "parts of channels");
+  is_one_step({.parts = {{0, 6}}}, "one part");
+  is_one_step({.parts = {{2, 6}, {0, 2}}}, "parts in another order");
+  is_one_step({.zero = false, .filter_zeros = false}, "no zero points");
+  is_one_step({.windows = true}, "parts of windows");
+  is_one_step({.groups = 3}, "groups");
+  is_one_step({.groups = 5, .channels = 1, .filters = 1, .parts = {{0, 1}}}, "depthwise");
+  is_one_step({.bias = true}, "a bias");
+  is_one_step({.bias = true, .factor = true, .quantized = true}, "quantized");
+  is_one_step({.factor = true, .quantized = true, .relu = true, .result_type = DataType::int8},
+              "quantized to int8");
+  is_one_step({.dequantized = true}, "dequantized");
+  is_one_step({.groups = 3, .dequantized = true, .quantized = true, .relu = true},
+              "dequantized, quantized again");
+}
+
+BOOST_AUTO_TEST_CASE(near_misses_stay) {
+  stays({.filter_type = DataType::uint8, .parts = {{0, 6}, {0, 6}}, .filter_zeros = false}, "a filter beyond 255");
+  stays({.zero_type = DataType::int8}, "a zero point of another type");
+  stays({.computed = true}, "a filter that is not constant");
+  stays({.computed = true, .dequantized = true}, "a filter that is not constant");
+  stays({.whole_zero = true}, "a zero point for each pixel");
+  stays({.filters = 8, .bias = true, .bias_of_columns = true}, "a bias for each column");
+}
+
+BOOST_AUTO_TEST_CASE(parts_that_others_read_stay) {
+  WrittenConvolution written;
+  written.make();
+  written.maker.output(written.products[0]);
+  BOOST_TEST(steps_with(checked_steps(written.maker), "integerConvolution") == 0);
+}
+
+BOOST_AUTO_TEST_CASE(operands_may_have_other_readers) {
+  WrittenConvolution written;
+  written.make();
+  written.maker.output(written.wide);
+  BOOST_TEST(steps_with(checked_steps(written.maker), "] integerConvolution") == 1);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace polychron
