@@ -12,8 +12,22 @@ namespace polychron::kernels {
 
 namespace {
 
+/// The vectors of our own loops, and why they are not wider.
+std::string loops_text() {
+  const Vectors used = vectors();
+  if (used == Vectors::avx512) return "own loops: AVX-512";
+  const int exists =
+      used == Vectors::avx2 ? __builtin_cpu_supports("avx512f") : __builtin_cpu_supports("avx2");
+  const std::string wider = used == Vectors::avx2 ? "AVX-512" : "AVX2";
+  const std::string why = exists == 0 ? "the processor has no " + wider
+                                  : "limited by " + std::string(vectors_variable) +
+                                        " or oneDNN, without " + wider;
+  return std::string("own loops: ") + (used == Vectors::avx2 ? "AVX2" : "SSE4.1") + " (" + why + ")";
+}
+
 Device find_cpu() {
-  Device cpu{"cpu", onednn::library_version() + ", " + onednn::cpu_isa(), "", {}};
+  Device cpu{
+      "cpu", onednn::library_version() + ", " + onednn::cpu_isa() + ", " + loops_text(), "", {}};
   for (const ops::Row& row : ops::rows()) cpu.operators.push_back(ops::id(row));
   return cpu;
 }

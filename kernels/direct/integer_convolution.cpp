@@ -291,7 +291,7 @@ class IntegerConvolutionKernel final : public Kernel {
   void pack(const Slot& filter) {
     Buffer bytes(all_filters() * step() * sizeof(std::int32_t));
     std::fill_n(bytes.data(), bytes.size(), std::byte{0});
-    const auto to = bytes.as<std::int16_t>();
+    auto* const to = reinterpret_cast<std::int16_t*>(bytes.data());
     const auto* from = reinterpret_cast<const std::int32_t*>(filter.constant->data());
     for (std::size_t f = 0; f < all_filters(); ++f)
       for (std::size_t c = 0; c < c_.channels; ++c)
@@ -387,7 +387,7 @@ class IntegerConvolutionKernel final : public Kernel {
             row.second = lines + x_.dilation;
           else if (2 * p + 1 < c_.channels) {
             copy(2 * p + 1, lines + line_);
-            row.second = second;
+            row.second = lines + line_;
           }
         }
         for (std::size_t phase = 0; phase < x_.stride; ++phase) {

@@ -103,9 +103,11 @@ Term atanh(const Term& x) {
   return (x.abs() < 0.5).choose(small, ((1 + x) / (1 - x)).log() * 0.5);
 }
 
+// In float32 inside: a chain of steps in float16 is slow, and rounds after each.
 template <Term function(const Term&)>
 void apply(Node& node) {
-  node.set(function(term(node, 0)).operand());
+  const auto x = term(node, 0);
+  node.set(function(x.cast(DataType::float32)).cast(x.data_type()).operand());
 }
 
 }  // namespace

@@ -46,6 +46,13 @@ class Variable {
 
 BOOST_AUTO_TEST_SUITE(processor)
 
+BOOST_AUTO_TEST_CASE(the_device_says_which_loops_run) {
+  const std::string text = kernels::find_devices().front().description;
+  constexpr std::array loops{"own loops: SSE4.1 (", "own loops: AVX2 (", "own loops: AVX-512"};
+  const char* const expected = loops.at(static_cast<std::size_t>(kernels::vectors()));
+  BOOST_TEST(text.find(expected) != std::string::npos, text);
+}
+
 BOOST_AUTO_TEST_CASE(loops_and_library_have_one_limit) {
   const auto used = static_cast<unsigned>(kernels::vectors());
   const Level& level = levels.at(used);
