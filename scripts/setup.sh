@@ -33,7 +33,8 @@ command -v npm >/dev/null || packages="$packages nodejs npm"
 [ "${1:-}" != asan ] || packages="$packages clang-14 libboost-json$boost-dev libclang-rt-14-dev libomp-14-dev"
 [ "${1:-}" != docs ] || packages=doxygen
 case ${1:-} in
-  server*) packages="$packages libboost-json$boost-dev libnghttp2-dev libssl-dev prometheus-cpp-dev" ;;
+  server*) packages="$packages libboost-json$boost-dev libnghttp2-dev libssl-dev libutf8proc-dev
+    prometheus-cpp-dev" ;;
 esac
 [ "${1:-}" != server-tests ] || packages="$packages haproxy libgrpc++-dev nghttp2-client openssl protobuf-compiler-grpc
   python3-venv"

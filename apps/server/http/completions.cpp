@@ -75,11 +75,12 @@ CompletionHead head_for(const Completion& wanted, bool is_chat) {
   return {is_chat, id, wanted.model, std::chrono::system_clock::now()};
 }
 
-std::shared_ptr<Model> find_language_model(const Service& service, const std::string& name) try {
+std::shared_ptr<Model> find_openai_model(const Service& service, const std::string& name,
+                                         bool generates) try {
   auto model = service.repository.find(name, {});
-  if (!model->engine().language_model())
-    throw Refusal(Status::not_found, "model '" + printable(name) + "' is no language model");
-  return model;
+  const auto& engine = model->engine();
+  if (engine.language_model() || (!generates && engine.sentence_model())) return model;
+  throw Refusal(Status::not_found, "model '" + printable(name) + "' is no language model");
 } catch (const Refusal& refusal) {
   throw Refusal(refusal.status(), refusal.message(), refusal.retry_after_s(), "model");
 }
@@ -220,7 +221,7 @@ asio::awaitable<HttpReply> complete(HttpShared& shared, HttpRequest& request, bo
   try {
     BudgetShare share(service.budget);
     auto wanted = co_await parse_text(shared, request, is_chat, share);
-    const auto model = find_language_model(service, wanted.model);
+    const auto model = find_openai_model(service, wanted.model, true);
     counted = model->name();
     const auto& language = *model->engine().language_model();
     check_length(wanted, language);
@@ -248,14 +249,15 @@ ListedModel listed_as(const Model& model) { return {model.name(), model.loaded()
 HttpReply listed_models(HttpShared& shared, const HttpRequest&) {
   std::vector<ListedModel> models;
   for (const auto& each : shared.service.repository.index())
-    if (each.model && each.model->engine().language_model() &&
+    if (each.model &&
+        (each.model->engine().language_model() || each.model->engine().sentence_model()) &&
         (models.empty() || models.back().name != each.name))
       models.push_back(listed_as(*each.model));
   return {Status::ok, "application/json", openai_models_document(models)};
 }
 
 HttpReply listed_model(HttpShared& shared, const HttpRequest& request) {
-  const auto model = find_language_model(shared.service, request.parsed.model);
+  const auto model = find_openai_model(shared.service, request.parsed.model, false);
   return {Status::ok, "application/json", openai_model_document(listed_as(*model))};
 }
 

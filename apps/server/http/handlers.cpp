@@ -3,6 +3,7 @@
 #include "core/documents.hpp"
 #include "http/await.hpp"
 #include "http/completions.hpp"
+#include "http/embeddings.hpp"
 #include "page/page.hpp"
 #include "protocol/repository_call.hpp"
 
@@ -202,6 +203,7 @@ constexpr Route table[] = {
     {Method::get, "/v1/models/*", at_once<listed_model>},
     {Method::post, "/v1/chat/completions", complete_chat},
     {Method::post, "/v1/completions", complete_prompt},
+    {Method::post, "/v1/embeddings", embed},
     {Method::get, "/v2", at_once<server_metadata>},
     {Method::get, "/v2/health/live", at_once<server_live>, Audience::probes},
     {Method::get, "/v2/health/ready", at_once<server_ready>, Audience::probes},

@@ -31,6 +31,7 @@ struct EngineRequest {
   std::optional<std::chrono::steady_clock::time_point> begin_by{};
   Cancellation cancellation;               ///< by a client that leaves, and at the deadline
   std::optional<Generation> generation{};  ///< in place of inputs, of a language model alone
+  std::optional<Sentences> sentences{};    ///< in place of inputs, of a sentence model alone
 };
 
 struct EngineAnswer {
@@ -38,7 +39,10 @@ struct EngineAnswer {
   /// The time of the computation alone, for the statistics; 0: not measured.
   std::chrono::nanoseconds computed{0};
   text::Generated generated{};  ///< of a Generation, in place of outputs
+  Vectors vectors{};            ///< of Sentences, in place of outputs
 };
+
+class SentenceModel;
 
 using EngineOutcome = Refusable<EngineAnswer>;
 
@@ -73,6 +77,10 @@ class Engine {
   virtual GraphCounts graphs() const { return {}; }
   /// What understands a Generation; null: this is no language model.
   virtual const text::Model* language_model() const { return nullptr; }
+  /// What makes Sentences of texts; null: this is no sentence model.
+  virtual const SentenceModel* sentence_model() const { return nullptr; }
+  /// Why it is none, although it has a tokenizer.
+  virtual std::string why_no_sentences() const { return {}; }
   /// As clients see it in the model's metadata.
   virtual std::string platform() const { return "code"; }
 };

@@ -66,7 +66,13 @@ std::optional<ModelFiles> code_of(const fs::path& folder) {
 
 /// model.onnx, or else the first file of GGUF: these are published under names that say more.
 std::optional<ModelFiles> files_in(const fs::path& folder, const fs::path& config) {
-  if (auto files = files_of(folder / "model.onnx", config)) return files;
+  if (auto files = files_of(folder / "model.onnx", config)) {
+    // Of sentence models. A new one loads the model again.
+    for (const auto* const other :
+         {"tokenizer.json", "1_Pooling/config.json", "modules.json", "sentence_bert_config.json"})
+      files->stamp += stamp_of(folder / other);
+    return files;
+  }
   std::set<fs::path> others;
   for (const auto& entry : fs::directory_iterator(folder))
     if (entry.path().extension() == ".gguf") others.insert(entry.path());

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "models/onnx_engine.hpp"
+#include "models/sentence_engine.hpp"
 #include "models/text_engine.hpp"
 
 namespace polychron::server {
@@ -36,7 +37,7 @@ struct Model::Call {
   std::uint64_t ahead = 0;  ///< requests in flight when it came
   std::string label, id;
   std::vector<std::string> outputs;  ///< the wanted ones
-  bool generates = false;
+  bool has_tensors = true;           ///< as outputs
   Cancellation cancellation;
   Clock::time_point begin = Clock::now();
   std::optional<Clock::time_point> deadline;
@@ -112,6 +113,7 @@ std::shared_ptr<Model> Model::load(EngineOrigin origin, std::uint64_t version,
       throw Error(ErrorKind::bad_data, "'parameters' are for models made of code");
     engine = origin.file.extension() == ".gguf" ? TextEngine::load(origin, host)
                                                 : OnnxEngine::load(origin, host);
+    engine = with_sentences(std::move(engine), origin);
   } else {
     const auto code = makers.find(config.code);
     if (code == makers.end())
@@ -183,7 +185,7 @@ Future<Outcome> Model::infer(InferRequest&& request, const CallOptions& options)
   std::shared_ptr<Call> call;
   EngineRequest wanted;
   try {
-    if (!request.generation)
+    if (!request.generation && !request.sentences)
       wanted.bindings = check_request(request, signature(), config(), printable(name()));
     call = std::make_shared<Call>(shared_from_this());
     call->ahead = admit(request, timeout);
@@ -202,9 +204,10 @@ Future<Outcome> Model::infer(InferRequest&& request, const CallOptions& options)
   // One that has waited is not begun if it would end too late: the lane is for those behind it.
   if (wanted.begin_by && call->ahead >= static_cast<std::uint64_t>(config().lanes))
     *wanted.begin_by -= usual_time();
-  call->generates = request.generation.has_value();
+  call->has_tensors = !request.generation && !request.sentences;
   wanted.inputs = std::move(request.inputs);
   wanted.generation = std::move(request.generation);
+  wanted.sentences = std::move(request.sentences);
   metrics->received.Increment(size_of(wanted.inputs));
   auto future = call->promise.future();
   start(call, std::move(wanted));
@@ -238,8 +241,9 @@ void Model::take(const std::shared_ptr<Call>& call, Result<EngineOutcome>&& outc
   call->leave();
   auto& answer = outcome.value().value();
   note_time(*call, answer.computed);
-  InferAnswer made{name(), std::to_string(version_), call->id, {}, std::move(answer.generated)};
-  if (!call->generates)
+  InferAnswer made{name(), std::to_string(version_),    call->id,
+                   {},     std::move(answer.generated), std::move(answer.vectors)};
+  if (call->has_tensors)
     made.outputs = checked_outputs(std::move(answer.outputs), call->outputs, signature(), name());
   host_.metrics->sent.Increment(size_of(made.outputs));
   settle(call, std::move(made));

@@ -39,6 +39,18 @@ struct Generation {
   text::GenerateOptions options{};  ///< its label, deadline and cancellation are the server's
 };
 
+/// A text as the numbers of its tokens.
+using TokenIds = std::vector<std::uint32_t>;
+
+/// Texts for a sentence model.
+using Sentences = std::vector<TokenIds>;
+
+/// A vector for each text, one behind the other.
+struct Vectors {
+  std::vector<float> values;
+  std::size_t width = 0;
+};
+
 struct InferRequest {
   std::string id;
   std::vector<WireTensor> inputs;
@@ -47,6 +59,7 @@ struct InferRequest {
   /// The parameter `timeout`, which Triton counts in microseconds. Absent: the model's default.
   std::optional<std::chrono::microseconds> timeout;
   std::optional<Generation> generation{};  ///< of a language model, in place of inputs
+  std::optional<Sentences> sentences{};    ///< of a sentence model, in place of inputs
 };
 
 struct InferAnswer {
@@ -55,6 +68,7 @@ struct InferAnswer {
   std::string id;
   std::vector<WireTensor> outputs;
   text::Generated generated{};  ///< of a Generation, in place of outputs
+  Vectors vectors{};            ///< of Sentences, in place of outputs
 };
 
 /// Parameters of Triton's extensions that would change the answer if they were ignored. Refused,

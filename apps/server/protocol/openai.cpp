@@ -1,7 +1,11 @@
 #include "protocol/openai.hpp"
 
+#include <algorithm>
+#include <array>
 #include <boost/json/serialize.hpp>
+#include <charconv>
 #include <limits>
+#include <span>
 #include <utility>
 
 namespace polychron::server {
@@ -97,6 +101,60 @@ std::string last_events(const CompletionHead& head, const text::Generated& gener
     events += event_of(document);
   }
   return events + "data: [DONE]\n\n";
+}
+
+namespace {
+
+std::string base64_of(std::span<const float> vector) {
+  constexpr std::string_view digits =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  const auto bytes = std::as_bytes(vector);
+  std::string text;
+  text.reserve((bytes.size() + 2) / 3 * 4);
+  for (std::size_t at = 0; at < bytes.size(); at += 3) {
+    const auto left = bytes.size() - at;
+    std::uint32_t three = 0;
+    for (std::size_t i = 0; i < 3; ++i)
+      three = three << 8U | (i < left ? std::to_integer<std::uint32_t>(bytes[at + i]) : 0U);
+    for (unsigned i = 0; i < 4; ++i) text += i <= left ? digits[three >> (18 - 6 * i) & 63U] : '=';
+  }
+  return text;
+}
+
+/// The shortest digits that are read as the same float.
+void append_numbers(std::string& text, std::span<const float> vector) {
+  std::array<char, 32> digits{};
+  for (std::size_t i = 0; i < vector.size(); ++i) {
+    if (i > 0) text += ',';
+    const auto end = std::to_chars(digits.begin(), digits.end(), vector[i]).ptr;
+    text.append(digits.begin(), end);
+  }
+}
+
+}  // namespace
+
+/// Without a document: a vector would take many times its size.
+std::string embedding_document(const EmbeddingRequest& request, const Vectors& vectors,
+                               std::uint64_t tokens) {
+  std::string text = R"({"object":"list","data":[)";
+  text.reserve(vectors.values.size() * (request.is_base64 ? 6 : 13) + 256);
+  const auto width = std::max<std::size_t>(vectors.width, 1);
+  for (std::size_t at = 0; at < vectors.values.size(); at += width) {
+    const auto vector = std::span(vectors.values).subspan(at, width);
+    text += at == 0 ? "" : ",";
+    text += R"({"object":"embedding","index":)" + std::to_string(at / width) + R"(,"embedding":)";
+    if (request.is_base64) {
+      text += '"' + base64_of(vector) + '"';
+    } else {
+      text += '[';
+      append_numbers(text, vector);
+      text += ']';
+    }
+    text += '}';
+  }
+  const auto count = std::to_string(tokens);
+  return text + R"(],"model":)" + json::serialize(json_string(request.model)) +
+         R"(,"usage":{"prompt_tokens":)" + count + R"(,"total_tokens":)" + count + "}}";
 }
 
 std::string encode_openai_error(const Refusal& refusal) {

@@ -1,5 +1,6 @@
-// OpenAI's forms of requests for text, their answers and errors.
-// Source: the OpenAPI description of api.openai.com/v1: completions, chat/completions, models.
+// OpenAI's forms of requests for text and for vectors, their answers and errors.
+// Source: the OpenAPI description of api.openai.com/v1: completions, chat/completions, embeddings,
+// models.
 #pragma once
 
 #include <chrono>
@@ -41,6 +42,22 @@ std::string text_event(const CompletionHead& head, std::string_view text, bool w
 std::string last_events(const CompletionHead& head, const text::Generated& generated,
                         bool wants_usage);
 std::string error_event(const Refusal& refusal);
+
+/// A request for a vector of each text.
+struct EmbeddingRequest {
+  std::string model;
+  std::vector<std::string> texts;
+  Sentences tokens;  ///< in place of texts
+  bool is_base64 = false;
+  std::optional<std::uint32_t> dimensions;
+};
+
+/// Parses a request. Throws Refusal (bad_request) that names the field.
+EmbeddingRequest parse_embedding(std::string_view body);
+
+/// The answer. `tokens` are those of all texts.
+std::string embedding_document(const EmbeddingRequest& request, const Vectors& vectors,
+                               std::uint64_t tokens);
 
 /// {"error": {"message", "type", "param", "code"}}
 std::string encode_openai_error(const Refusal& refusal);

@@ -253,4 +253,62 @@ Completion parse_completion(std::string_view body, bool is_chat, std::uint64_t s
   return completion;
 }
 
+namespace {
+
+constexpr auto* input_forms = "a string, tokens, or an array of either";
+
+TokenIds tokens_of(const json::array& list, const json::value& input) {
+  TokenIds tokens;
+  for (const auto& each : list) {
+    const auto* number = each.if_int64();
+    if (!number || *number < 0 || *number > std::numeric_limits<std::int32_t>::max())
+      OpenAiFields::wrong_type("input", input_forms, input);
+    tokens.push_back(static_cast<std::uint32_t>(*number));
+  }
+  return tokens;
+}
+
+void read_input(OpenAiFields& fields, EmbeddingRequest& request) {
+  constexpr std::size_t most = 2048;  // OpenAI's
+  const auto* input = fields.find("input");
+  if (!input) wrong_field("input", std::string("expected ") + input_forms);
+  const auto add = [&](const json::value& each) {
+    const auto* text = each.if_string();
+    const auto* tokens = each.if_array();
+    if (text && request.tokens.empty())
+      request.texts.emplace_back(text->data(), text->size());
+    else if (tokens && !tokens->empty() && request.texts.empty())
+      request.tokens.push_back(tokens_of(*tokens, *input));
+    else
+      OpenAiFields::wrong_type("input", input_forms, *input);
+  };
+  const auto* list = input->if_array();
+  if (!list || (!list->empty() && list->front().is_number())) return add(*input);
+  if (list->empty() || list->size() > most)
+    wrong_field("input", "expected 1 to " + std::to_string(most) + " texts, got " +
+                             std::to_string(list->size()));
+  for (const auto& each : *list) add(each);
+}
+
+}  // namespace
+
+EmbeddingRequest parse_embedding(std::string_view body) {
+  const auto document = parse_document(body);
+  const auto* root = document.root.if_object();
+  if (!root) bad_request("expected an object of JSON");
+  OpenAiFields fields(*root);
+  EmbeddingRequest request;
+  request.model = fields.text("model");
+  read_input(fields, request);
+  if (const auto* form = fields.find("encoding_format")) {
+    request.is_base64 = *form == "base64";
+    if (!request.is_base64 && *form != "float")
+      OpenAiFields::wrong_type("encoding_format", R"("float" or "base64")", *form);
+  }
+  request.dimensions = fields.count("dimensions", 1);
+  for (const auto name : ignored_fields) fields.find(name);
+  fields.refuse_others();
+  return request;
+}
+
 }  // namespace polychron::server
