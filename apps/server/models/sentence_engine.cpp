@@ -83,12 +83,14 @@ class SentenceEngine final : public Engine, public std::enable_shared_from_this<
 
 }  // namespace
 
-std::shared_ptr<Engine> with_sentences(std::shared_ptr<Engine> engine, const EngineOrigin& origin) {
+bool has_tokenizer(const EngineOrigin& origin) {
   std::error_code failed;
-  const auto folder = origin.file.parent_path();
-  if (origin.file.filename() != "model.onnx" ||
-      !std::filesystem::exists(folder / "tokenizer.json", failed))
-    return engine;
+  return origin.file.filename() == "model.onnx" &&
+         std::filesystem::exists(origin.file.parent_path() / "tokenizer.json", failed);
+}
+
+std::shared_ptr<Engine> with_sentences(std::shared_ptr<Engine> engine, const EngineOrigin& origin) {
+  if (!has_tokenizer(origin)) return engine;
   return std::make_shared<SentenceEngine>(std::move(engine), origin);
 }
 

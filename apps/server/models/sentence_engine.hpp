@@ -10,6 +10,9 @@
 
 namespace polychron::server {
 
+/// True if the model's file has a tokenizer beside it.
+bool has_tokenizer(const EngineOrigin& origin);
+
 /// The model's engine, with sentences where tokenizer.json is beside its file.
 std::shared_ptr<Engine> with_sentences(std::shared_ptr<Engine> engine, const EngineOrigin& origin);
 

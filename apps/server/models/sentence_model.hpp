@@ -15,6 +15,9 @@ namespace polychron::server {
 /// Immutable.
 class SentenceModel {
  public:
+  /// Graphs for the usual numbers of rows and lengths, which share their weights.
+  static constexpr std::size_t graphs = 64;
+
   /// Reads tokenizer.json beside the model, and the files of sentence-transformers where they are:
   /// 1_Pooling/config.json, modules.json, sentence_bert_config.json. At most `most` tokens a text.
   /// Throws Error.
