@@ -124,9 +124,10 @@ install_clients() {
   python_tools clients apps/server/tests/requirements.txt --system-site-packages
 }
 
-install_grpc_js() {
-  (cd apps/server/tests && has_npm_package @grpc/grpc-js && has_npm_package @grpc/proto-loader) && return 0
-  say "setup: installing npm packages: a gRPC client for the server's tests"
+install_js_clients() {
+  (cd apps/server/tests && has_npm_package @grpc/grpc-js && has_npm_package @grpc/proto-loader &&
+    has_npm_package openai) && return 0
+  say "setup: installing npm packages: clients for the server's tests"
   (cd apps/server/tests && quietly npm-server npm ci --ignore-scripts)
 }
 
@@ -208,7 +209,7 @@ esac
 [ "${1:-}" != tsan ] || unpack_caf
 [ "${1:-}" != viewer ] || install_viewer
 [ "${1:-}" != server-tests ] || (install_clients) || say "setup: without tritonclient, kserve and openai"
-[ "${1:-}" != server-tests ] || (install_grpc_js) || say "setup: without @grpc/grpc-js"
+[ "${1:-}" != server-tests ] || (install_js_clients) || say "setup: without npm's clients"
 [ "${1:-}" != node ] || install_webnn
 [ "${1:-}" != python ] || python_tools python-tools bindings/python/requirements-tools.txt
 [ "${1:-}" != lint ] || { install_webnn && python_tools lint scripts/requirements-lint.txt; }

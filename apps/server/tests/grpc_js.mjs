@@ -1,13 +1,11 @@
 // A gRPC client of another make, unmodified: npm's @grpc/grpc-js with @grpc/proto-loader.
 // Usage: node grpc_js.mjs PROGRAM MODELS. Without the packages it says why, and exits with 77.
 import assert from "node:assert";
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
+import { serve as serveOn } from "./server.mjs";
 
 let grpc, loader;
 try {
@@ -23,31 +21,12 @@ const { GRPCInferenceService } = grpc.loadPackageDefinition(
   loader.loadSync(proto, { keepCase: true, longs: String, defaults: true })).inference;
 const { status } = grpc;
 
-/** Runs `test` with a server on free ports, which has to end with code 0. */
-async function serve(options, test) {
-  const child = spawn(program, [models, "--http", "0", "--grpc", "0", ...options],
-    { stdio: ["ignore", "ignore", "pipe"] });
-  try {
-    const ports = {};
-    const lines = createInterface({ input: child.stderr });
-    for await (const line of lines) {
-      const found = /serving (https?:\/\/|gRPC on )(\S+)/.exec(line);
-      if (found) ports[found[1] === "gRPC on " ? "grpc" : "http"] = found[2];
-      if (ports.grpc && ports.http) break;
-    }
-    assert(ports.grpc && ports.http, "the server ended");
-    child.stderr.resume();
-    while ((await fetch(`http://${ports.http}/v2/health/ready`)).status !== 200);
-    const client = new GRPCInferenceService(ports.grpc, grpc.credentials.createInsecure());
-    await test(client, `http://${ports.http}`);
-    client.close();
-    child.kill("SIGTERM");
-    const [code] = child.exitCode === null ? await once(child, "exit") : [child.exitCode];
-    assert.equal(code, 0, "how the server ended");
-  } finally {
-    child.kill("SIGKILL");
-  }
-}
+/** Runs `test` with a client of a server on free ports. */
+const serve = (options, test) => serveOn(program, models, options, async ({ http, grpc: port }) => {
+  const client = new GRPCInferenceService(port, grpc.credentials.createInsecure());
+  await test(client, `http://${http}`);
+  client.close();
+});
 
 /** A unary call as a promise; with `call`, what can be cancelled. */
 function ask(client, method, request, { options = {}, metadata = new grpc.Metadata() } = {}) {

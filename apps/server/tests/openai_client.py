@@ -1,4 +1,4 @@
-"""OpenAI's own client, unmodified, against a real server with the tiny language model.
+"""OpenAI's own client, unmodified, against a real server with tiny models of text.
 
 Usage: openai_client.py PROGRAM MODELS. Exits with 77, and says why, where the client cannot be had.
 """
@@ -39,6 +39,22 @@ def streams(client, chat, completion):
         assert len(list(itertools.islice(left, 2))) == 2
 
 
+def vectors(client):
+    texts = ["hello world", "hello", "! ! ! ! ! ! ! ! ! ! !"]
+    wanted = {"model": "sentences", "input": texts}
+    coded = client.embeddings.create(**wanted)  # the client asks for base64 and decodes it
+    plain = client.embeddings.create(**wanted, encoding_format="float")
+    assert coded.object == "list" and coded.usage.total_tokens == 4 + 3 + 13, coded
+    for one, other, text in zip(coded.data, plain.data, texts, strict=True):
+        assert one.index == other.index and len(one.embedding) == 4
+        alone = client.embeddings.create(model="sentences", input=text).data[0].embedding
+        for a, b, c in zip(one.embedding, other.embedding, alone, strict=True):
+            assert abs(a - b) < 1e-6 and abs(a - c) < 1e-6, (one, other, alone)
+        assert abs(sum(a * a for a in one.embedding) - 1) < 1e-5, one
+    tokens = client.embeddings.create(model="sentences", input=[[2, 5, 6, 3]])
+    assert tokens.data[0].embedding == coded.data[0].embedding
+
+
 def errors(openai, client):
     for kind, field, change in (
             (openai.NotFoundError, "model", {"model": "none"}),
@@ -69,10 +85,11 @@ def main():
     with Server(*sys.argv[1:3]) as server:
         base = f"http://{server.http}/v1"
         with openai.OpenAI(base_url=base, api_key="none") as client:
-            assert [model.id for model in client.models.list()] == ["tiny"]
+            assert [model.id for model in client.models.list()] == ["sentences", "tiny"]
             assert client.models.retrieve("tiny").owned_by == "polychron"
             chat, completion = texts(client)
             streams(client, chat, completion)
+            vectors(client)
             errors(openai, client)
         asyncio.run(many(openai, base, chat))
     print("passed: openai", openai.__version__)
