@@ -105,7 +105,7 @@ def main(program, folder, seconds="5"):
     model = next(path for path in pathlib.Path(folder).iterdir() if path.is_dir())
     (model / "config.json").write_text(json.dumps({"max_batch": 8, "batch_window_us": 500}))
     servers = {
-        "Polychron": [program, folder, "--http", "PORT", "--grpc", "off"],
+        "Polychron": [program, folder, "--http", "PORT"],
         "FastAPI": [sys.executable, __file__, "--peer", model, "PORT"]}
     vectors, table = {}, {}
     for turn in range(3):

@@ -42,11 +42,11 @@ std::string trouble_with(const std::string& tokenizer) try {
   return what;
 }
 
+using Files = std::map<std::string, std::string>;  // texts by name
+
 /// A server with the model of sentences, and files beside it.
 struct SentenceRig : Rig {
-  explicit SentenceRig(const std::map<std::string, std::string>& files = {},
-                       const std::string& model = "sentences")
-      : Rig({}) {
+  explicit SentenceRig(const Files& files = {}, const std::string& model = "sentences") : Rig({}) {
     folder.add(model, "tiny/model");
     folder.write("tiny/tokenizer.json", tiny_tokenizer);
     for (const auto& [name, text] : files) folder.write("tiny/" + name, text);
@@ -210,8 +210,8 @@ BOOST_AUTO_TEST_CASE(a_text_becomes_the_mean_of_its_tokens) {
 
 BOOST_AUTO_TEST_CASE(base64_has_the_bytes_of_floats) {
   // Not normalized: the first token's row, [3, 1, 5, 1].
-  const SentenceRig rig(
-      {{"1_Pooling/config.json", R"({"pooling_mode_cls_token":true})"}, {"modules.json", "[]"}});
+  const SentenceRig rig(Files{{"1_Pooling/config.json", R"({"pooling_mode_cls_token":true})"},
+                              {"modules.json", "[]"}});
   Client client(rig.port());
   const auto answer = json_in(
       client.post(embeddings_path, request_for(R"("!")", R"(,"encoding_format":"base64")")));
@@ -241,7 +241,7 @@ BOOST_AUTO_TEST_CASE(many_texts_keep_their_places) {
 }
 
 BOOST_AUTO_TEST_CASE(the_files_beside_a_model_say_how) {
-  const auto vector = [](const std::map<std::string, std::string>& files, const std::string& text,
+  const auto vector = [](const Files& files, const std::string& text,
                          const std::string& model = "sentences") {
     const SentenceRig rig(files, model);
     return vector_in(json_in(rig.client().post(embeddings_path, request_for("\"" + text + "\""))));
@@ -260,7 +260,7 @@ BOOST_AUTO_TEST_CASE(the_files_beside_a_model_say_how) {
 }
 
 BOOST_AUTO_TEST_CASE(a_fixed_shape_takes_any_number_of_texts) {
-  const SentenceRig rig({{"modules.json", "[]"}}, "pairs");
+  const SentenceRig rig(Files{{"modules.json", "[]"}}, "pairs");
   const auto answer = json_in(
       rig.client().post(embeddings_path, request_for(R"(["!","hello","! ! ! ! ! ! ! ! !"])")));
   check_near(vector_in(answer, 0), {10, 1, 19, 1});
@@ -271,7 +271,7 @@ BOOST_AUTO_TEST_CASE(a_fixed_shape_takes_any_number_of_texts) {
 
 /// It serves tensors all the same.
 BOOST_AUTO_TEST_CASE(a_model_without_sentences_says_why) {
-  const std::pair<std::map<std::string, std::string>, std::string> cases[] = {
+  const std::pair<Files, std::string> cases[] = {
       {{{"tokenizer.json", changed_tokenizer("\"WordPiece\"", "\"BPE\"")}},
        "is no sentence model: tokenizer.json: the model 'BPE' is not supported"},
       {{{"1_Pooling/config.json", R"({"pooling_mode_max_tokens":true})"}},
@@ -296,7 +296,7 @@ BOOST_AUTO_TEST_CASE(a_model_without_sentences_says_why) {
 }
 
 BOOST_AUTO_TEST_CASE(a_new_tokenizer_is_taken) {
-  SentenceRig rig({{"tokenizer.json", "{}"}});
+  SentenceRig rig(Files{{"tokenizer.json", "{}"}});
   Client client(rig.port());
   BOOST_TEST(client.post(embeddings_path, request_for(R"("hello")")).status == 404);
   rig.folder.write("tiny/tokenizer.json", tiny_tokenizer);
