@@ -208,4 +208,5 @@ def main():
     print(f"\nGoodput under overload: {options.plot}")
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -1,7 +1,7 @@
 """Embeddings of short sentences: Polychron's server beside FastAPI with ONNX Runtime, in turn.
 
 Both answer OpenAI's /v1/embeddings with the same vectors. FOLDER has one model's folder, with
-model.onnx and tokenizer.json. Needs h2load. Usage: embeddings.py PROGRAM FOLDER [SECONDS]
+model.onnx and tokenizer.json. Needs h2load. Usage: embeddings.py PROGRAM FOLDER [SECONDS [TURNS]]
 """
 import base64
 import json
@@ -101,14 +101,14 @@ def rate(port, model, clients, texts, seconds):
     return sum(rates)
 
 
-def main(program, folder, seconds="5"):
+def main(program, folder, seconds="5", turns="3"):
     model = next(path for path in pathlib.Path(folder).iterdir() if path.is_dir())
     (model / "config.json").write_text(json.dumps({"max_batch": 8, "batch_window_us": 500}))
     servers = {
         "Polychron": [program, folder, "--http", "PORT"],
         "FastAPI": [sys.executable, __file__, "--peer", model, "PORT"]}
     vectors, table = {}, {}
-    for turn in range(3):
+    for _ in range(int(turns)):
         for name, command in servers.items():
             with Server(name, command) as server:
                 vectors[name] = ask(server.port, body_of(model.name, TEXTS))

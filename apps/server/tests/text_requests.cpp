@@ -71,7 +71,9 @@ BOOST_AUTO_TEST_CASE(wrong_requests_name_the_field) {
       {prompt_path, R"({"model":"tiny","prompt":")" + std::string(70'000, 'a') + R"("})",
        "400 prompt"},
       {prompt_path, std::string(1'000'001, ' '), "413 -"},
-      {"/v1/embeddings", "{}", "404 -"}};
+      {"/v1/embeddings", "{}", "400 model"},
+      {"/v1/embeddings", R"({"model":"tiny","input":"a"})", "404 model"},
+      {"/v1/images", "{}", "404 -"}};
   for (const auto& [path, body, expected] : others)
     BOOST_TEST(error(path, body) == expected, body.substr(0, 80));
   BOOST_TEST(client.get(prompt_path).status == 405);
