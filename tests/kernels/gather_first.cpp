@@ -131,6 +131,33 @@ BOOST_AUTO_TEST_CASE(only_gathered_elements_are_dequantized) {
         }
 }
 
+// (values - zero point) * scale, in three operators.
+BOOST_AUTO_TEST_CASE(a_table_may_be_dequantized_in_pieces) {
+  const auto steps_with = [](const Shape& scales, bool is_read_again) {
+    GraphMaker maker;
+    const Shape whole{40, 6}, taken{2, 3, 6};
+    const auto x = maker.input(whole, DataType::int8), z = maker.input(scales, DataType::int8);
+    const auto s = maker.input(scales, DataType::float32);
+    const auto at = maker.input({2, 3}, DataType::int64);
+    const auto cast = [&](ValueId from, const Shape& shape) {
+      return maker.node(op("cast"), {from}, shape, CastAttributes{DataType::float32});
+    };
+    const auto difference = maker.node(op("sub"), {cast(x, whole), cast(z, scales)}, whole);
+    const auto table = maker.node(op("mul"), {s, difference}, whole);
+    maker.output(maker.node(op("gather"), {table, at}, taken, GatherAttributes{0}));
+    if (is_read_again) maker.output(maker.node(op("neg"), {table}, whole));
+    std::string all;
+    for (const auto& step : steps_of(maker)) all += step + "\n";
+    return all;
+  };
+  for (const Shape& scales : {Shape{40, 1}, Shape{1, 6}, Shape{1, 1}, Shape{40, 6}}) {
+    const auto steps = steps_with(scales, false);
+    BOOST_TEST(steps.find("cast int8 [40, 6]") == std::string::npos, steps);
+    BOOST_TEST(steps.find("cast int8 [2, 3, 6]") != std::string::npos, steps);
+    BOOST_TEST(steps_with(scales, true).find("cast int8 [40, 6]") != std::string::npos);
+  }
+}
+
 // Two gathers of one table, with other indices and along different axes.
 BOOST_AUTO_TEST_CASE(a_table_may_be_gathered_from_twice) {
   Table table{.scales = {40, 1}};

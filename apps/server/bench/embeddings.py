@@ -4,6 +4,8 @@ Both answer OpenAI's /v1/embeddings with the same vectors. FOLDER has one model'
 model.onnx and tokenizer.json. Needs h2load. Usage: embeddings.py PROGRAM FOLDER [SECONDS [TURNS]]
 """
 import base64
+import contextlib
+import itertools
 import json
 import pathlib
 import re
@@ -19,7 +21,8 @@ from compare import Server
 
 TEXTS = ["An actor has a mailbox.", "Where is the nearest station to the old town hall?",
          "the weather is fine today", "Tensors are read and written in the order of their tickets."]
-CLIENTS = (1, 8)
+CASES = (("8 clients, 1 sentence", 8, TEXTS), ("1 client, 1 sentence", 1, TEXTS),
+         ("1 client, 32 sentences", 1, [TEXTS * 8]))
 
 
 def peer(folder, port):
@@ -104,24 +107,24 @@ def rate(port, model, clients, texts, seconds):
 def main(program, folder, seconds="5", turns="3"):
     model = next(path for path in pathlib.Path(folder).iterdir() if path.is_dir())
     (model / "config.json").write_text(json.dumps({"max_batch": 8, "batch_window_us": 500}))
-    servers = {
-        "Polychron": [program, folder, "--http", "PORT"],
-        "FastAPI": [sys.executable, __file__, "--peer", model, "PORT"]}
-    vectors, table = {}, {}
-    for _ in range(int(turns)):
-        for name, command in servers.items():
-            with Server(name, command) as server:
-                vectors[name] = ask(server.port, body_of(model.name, TEXTS))
-                for clients in CLIENTS:
-                    rate(server.port, model.name, clients, TEXTS, 1)  # warms up
-                    measured = rate(server.port, model.name, clients, TEXTS, float(seconds))
-                    table.setdefault((name, f"{clients} clients, 1 sentence"), []).append(measured)
-                measured = 32 * rate(server.port, model.name, 1, [TEXTS * 8], float(seconds))
-                table.setdefault((name, "1 client, 32 sentences"), []).append(measured)
-    difference = np.abs(vectors["Polychron"] - vectors["FastAPI"]).max()
-    print(f"the vectors differ by at most {difference:.1e}")
-    for (name, what), rates in sorted(table.items(), key=lambda each: each[0][1]):
-        print(f"{what:26} {name:10} {statistics.median(rates):8.1f} embeddings/s   {rates}")
+    commands = {"Polychron": [program, folder, "--http", "PORT"],
+                "FastAPI": [sys.executable, __file__, "--peer", model, "PORT"]}
+    table = {}
+    with contextlib.ExitStack() as stack:
+        servers = {name: stack.enter_context(Server(name, command))
+                   for name, command in commands.items()}
+        one, other = (ask(each.port, body_of(model.name, TEXTS)) for each in servers.values())
+        print(f"the vectors differ by at most {np.abs(one - other).max():.1e}", flush=True)
+        for _ in range(2):  # the graphs of joined requests are built
+            rate(servers["Polychron"].port, model.name, 8, TEXTS, float(seconds))
+        for _, (what, clients, texts), (name, server) in itertools.product(
+                range(int(turns)), CASES, servers.items()):
+            measured = rate(server.port, model.name, clients, texts, float(seconds))
+            table.setdefault((what, name), []).append(measured * (len(texts[0]) if isinstance(
+                texts[0], list) else 1))
+    for (what, name), rates in table.items():
+        listed = ", ".join(f"{each:.1f}" for each in rates)
+        print(f"{what:24} {name:10} {statistics.median(rates):8.1f} embeddings/s ({listed})")
 
 
 if sys.argv[1] == "--peer":

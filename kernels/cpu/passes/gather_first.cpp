@@ -1,6 +1,9 @@
 // Gathers quantized values, and their scales, before they are dequantized: a model reads a few rows
-// of a large table. Each element is computed as before, so results keep their bits.
+// of a large table. Each element is computed as before, so results keep their bits. A table may be
+// dequantized by one operator, or in pieces: a cast, a difference, a product.
+#include <algorithm>
 #include <map>
+#include <set>
 
 #include "kernels/cpu/passes/match.hpp"
 #include "kernels/cpu/passes/passes.hpp"
@@ -19,11 +22,14 @@ class Gatherer {
  public:
   explicit Gatherer(PlanGraph& graph) : graph_(graph), uses_(graph) {}
 
-  void run() {
+  /// False if there was nothing to do. The pieces of a table take their turns, the last first.
+  bool run() {
     std::map<ValueId, PlanNode> tables;  // by the dequantized value
     std::vector<PlanNode> nodes = std::move(graph_.nodes);
     for (PlanNode& node : nodes) {
-      if (node.op != op("dequantizeLinear") || !is_table(nodes, node)) continue;
+      if (!dequantizes(node)) continue;
+      weights_.insert(node.outputs[0]);
+      if (!is_table(nodes, node)) continue;
       tables.emplace(node.outputs[0], node);
       node.removed = true;
     }
@@ -36,9 +42,20 @@ class Gatherer {
         graph_.nodes.push_back(std::move(node));
     }
     graph_.sweep();
+    return !tables.empty();
   }
 
  private:
+  /// True for dequantizeLinear, and for its pieces where they read constants and inputs.
+  bool dequantizes(const PlanNode& node) const {
+    if (node.op == op("dequantizeLinear")) return true;
+    if (node.op != op("cast") && node.op != op("sub") && node.op != op("mul")) return false;
+    return std::ranges::all_of(node.inputs, [&](ValueId input) {
+      return (uses_.producer[input] == Uses::none || weights_.contains(input)) &&
+             shape(input).size() == shape(node.outputs[0]).size();
+    });
+  }
+
   const Shape& shape(ValueId value) const { return graph_.values[value].descriptor.shape; }
   std::size_t elements(ValueId value) const { return *element_count(shape(value)); }
 
@@ -46,15 +63,20 @@ class Gatherer {
   /// it has.
   bool is_table(const std::vector<PlanNode>& nodes, const PlanNode& node) const {
     const ValueId value = node.outputs[0];
-    if (graph_.is_output(value) || is_packed(graph_.values[node.inputs[0]].descriptor.data_type))
+    const auto packed = [&](ValueId input) {
+      return is_packed(graph_.values[input].descriptor.data_type);
+    };
+    if (graph_.is_output(value) || uses_.consumers[value].empty() ||
+        std::ranges::any_of(node.inputs, packed))
       return false;
     std::size_t taken = 0;
     for (const std::size_t reader : uses_.consumers[value]) {
       const PlanNode& gather = nodes[reader];
       if (gather.op != op("gather") || gather.inputs[0] != value) return false;
-      const std::uint32_t axis = axis_of(gather), scales = shape(node.inputs[1])[axis];
       // A block of several elements along the axis: its scale has another index.
-      if (scales != 1 && scales != shape(value)[axis]) return false;
+      const std::uint32_t axis = axis_of(gather), all = shape(value)[axis];
+      for (const ValueId input : node.inputs)
+        if (shape(input)[axis] != 1 && shape(input)[axis] != all) return false;
       taken += elements(gather.outputs[0]);
     }
     return taken < elements(value);
@@ -69,7 +91,7 @@ class Gatherer {
   void gather_from(const PlanNode& table, const PlanNode& gather) {
     PlanNode dequantize = table;
     for (ValueId& input : dequantize.inputs)
-      input = gathered(input, shape(table.inputs[0]), gather);
+      input = gathered(input, shape(table.outputs[0]), gather);
     dequantize.outputs = gather.outputs;
     graph_.nodes.push_back(std::move(dequantize));
   }
@@ -97,10 +119,14 @@ class Gatherer {
 
   PlanGraph& graph_;
   const Uses uses_;
+  std::set<ValueId> weights_;  ///< made of constants and inputs alone
 };
 
 }  // namespace
 
-void gather_first(PlanGraph& graph) { Gatherer(graph).run(); }
+void gather_first(PlanGraph& graph) {
+  while (Gatherer(graph).run()) {
+  }
+}
 
 }  // namespace polychron::kernels
