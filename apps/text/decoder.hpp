@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "apps/text/weights.hpp"
 #include "polychron/graph.hpp"
@@ -15,24 +16,26 @@ namespace port {
 inline constexpr const char* embedding = "embedding";  ///< in: [rows, width]
 /// In: cosines, then sines, of the angles of each row's position: [2 * rows, 1, features / 2].
 inline constexpr const char* angles = "angles";
-inline constexpr const char* length = "length";  ///< in: the number of cached tokens, int32 [1]
-/// In: keys and values: [2 * layers, groups, length of the context, features]. The graph does not
-/// write it: keys and values of the new rows are an output, which its owner appends.
-inline constexpr const char* cache = "cache";
+inline constexpr const char* length = "length";  ///< in: cached tokens of each chat, int32 [chats]
 inline constexpr const char* rows = "rows";      ///< out: [2 * layers, groups, rows, features]
-inline constexpr const char* logits = "logits";  ///< out: [1, tokens]; only of a graph of one row
+inline constexpr const char* logits = "logits";  ///< out: [rows, tokens]; if each row is a chat's
+/// In: keys and values of a chat: [2 * layers, groups, length of the context, features]. The graph
+/// does not write it: keys and values of the new rows are an output, which its owner appends.
+inline std::string cache(std::uint32_t chat) { return "cache" + std::to_string(chat); }
 }  // namespace port
 
-/// What a graph is built for.
+/// What a graph is built for: rows of one chat, or a row of each of several.
 struct DecoderShape {
   std::uint32_t rows;     ///< of new tokens
-  std::uint32_t context;  ///< length of the cache
+  std::uint32_t context;  ///< length of a cache
+  std::uint32_t chats = 1;
 };
 
-/// The descriptor of the cache.
-OperandDescriptor cache_descriptor(const DecoderSizes& sizes, const DecoderShape& shape);
+/// The descriptor of keys and values of `tokens` tokens.
+OperandDescriptor cache_descriptor(const DecoderSizes& sizes, std::uint32_t tokens);
 
-/// Builds the graph. Of several rows each sees those before it; they give no logits. Rejects as
+/// Builds the graph. Of several rows of a chat each sees those before it; they give no logits. A row
+/// of a chat among others has the bits that it has alone. Rejects as
 /// GraphBuilder::build() does.
 Future<Graph> build_decoder(const Context& context, const DecoderSizes& sizes,
                             const DecoderWeights& weights, const DecoderShape& shape,

@@ -18,18 +18,53 @@ ModelState::ModelState(const Context& on, const GgufFile& file, const LoadOption
       tokenizer(file.header()),
       sizes(file.header()),
       context_length(std::min(options.context_length, sizes.context)),
-      has_chat(has_chatml(file.header(), tokenizer)) {
-  const auto cache = byte_length(cache_descriptor(sizes, {1, context_length}));
+      chats(options.chats),
+      has_chat(has_chatml(file.header(), tokenizer)),
+      now(options.now ? options.now : &std::chrono::steady_clock::now) {
+  if (chats == 0) polychron::detail::refuse(ErrorKind::type_error, "chats: expected 1 or more");
+  const auto cache = byte_length(cache_descriptor(sizes, context_length));
   if (context_length < 2 || !cache || *cache > max_tensor_byte_length)
     polychron::detail::refuse(ErrorKind::type_error,
                               "context_length: expected 2 or more, with keys and values of at "
                               "most " +
                                   describe_bytes(max_tensor_byte_length));
   auto weights = read_weights(file, sizes, context);
-  auto step = build_decoder(context, sizes, weights, {1, context_length}, label);
-  several_rows = build_decoder(context, sizes, weights, {prompt_rows, context_length}, label).get();
-  one_row = step.get();
+  std::vector<Future<Graph>> graphs;
+  const auto build = [&](std::vector<Step>& steps, std::uint32_t rows, std::uint32_t of) {
+    steps.push_back({.shape = {rows, context_length, of}});
+    graphs.push_back(build_decoder(context, sizes, weights, steps.back().shape, label));
+  };
+  for (std::uint32_t rows = 1; rows < std::min(2 * chats, 2 * most_joint); rows *= 2)
+    build(joint, rows, rows);
+  build(pieces, short_piece, 1);
+  build(pieces, long_piece, 1);
+  auto graph = graphs.begin();
+  for (auto* steps : {&joint, &pieces})
+    for (auto& step : *steps) create_tensors(step, (graph++)->get());
+  if (joint.back().shape.rows > 2)
+    spare = create(cache_descriptor(sizes, context_length), {.writable = false});
   embedding = std::move(weights.embedding);
+}
+
+Tensor ModelState::create(const OperandDescriptor& descriptor, const TensorUsage& usage) const {
+  auto own = context;
+  return own.create_tensor(TensorDescriptor{descriptor, usage.readable, usage.writable, label})
+      .get();
+}
+
+void ModelState::create_tensors(Step& step, Graph graph) const {
+  const auto rows = step.shape.rows;
+  const auto floats = [](Shape shape) {
+    return OperandDescriptor{DataType::float32, std::move(shape)};
+  };
+  const TensorUsage in{.writable = true}, out{.readable = true};
+  step.graph = std::move(graph);
+  step.embedding = create(floats({rows, sizes.width}), in);
+  step.angles = create(floats({2 * rows, 1, sizes.features / 2}), in);
+  step.length = create({DataType::int32, {step.shape.chats}}, in);
+  step.new_rows = create(cache_descriptor(sizes, rows), out);
+  if (rows == step.shape.chats)
+    step.logits = create(floats({rows, static_cast<std::uint32_t>(tokenizer.size())}), out);
 }
 
 }  // namespace detail
@@ -54,6 +89,7 @@ const detail::ModelState& Model::state() const {
 
 const std::string& Model::label() const { return state().label; }
 std::uint32_t Model::context_length() const { return state().context_length; }
+std::uint32_t Model::chats() const { return state().chats; }
 bool Model::has_chat() const { return state().has_chat; }
 Context Model::context() const { return state().context; }
 

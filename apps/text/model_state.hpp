@@ -1,18 +1,31 @@
-// A loaded model: what all its generations share. Immutable.
+// A loaded model: what all its generations share. Immutable, except the queue.
 #pragma once
 
+#include <chrono>
+#include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "apps/text/decoder.hpp"
+#include "apps/text/scheduler.hpp"
 #include "apps/text/tokenizer.hpp"
 #include "polychron/text.hpp"
 
 namespace polychron::text::detail {
 
-/// Rows of the graph for prompts. A longer prompt goes in pieces, so that others wait for a piece
+/// Rows of the graphs for prompts. A longer prompt goes in pieces, so that others wait for a piece
 /// at most.
-inline constexpr std::uint32_t prompt_rows = 64;
+inline constexpr std::uint32_t short_piece = 16, long_piece = 64;
+/// The most generations that share a step.
+inline constexpr std::uint32_t most_joint = 8;
+
+/// A graph, and the tensors of its runs. One run at a time uses them.
+struct Step {
+  DecoderShape shape;
+  Graph graph{};
+  Tensor embedding{}, angles{}, length{}, new_rows{}, logits{};
+};
 
 class ModelState {
  public:
@@ -23,14 +36,18 @@ class ModelState {
   const Context context;
   const Tokenizer tokenizer;
   const DecoderSizes sizes;
-  const std::uint32_t context_length;
+  const std::uint32_t context_length, chats;
   const bool has_chat;
+  const std::function<std::chrono::steady_clock::time_point()> now;
   PackedMatrix embedding;
-  Graph one_row, several_rows;
-};
+  std::vector<Step> joint;   ///< for the next token of 1, 2, 4, 8 generations, as many as may be
+  std::vector<Step> pieces;  ///< of a prompt, the short one first
+  Tensor spare;              ///< takes the place of a cache in a step with too many rows
+  mutable Scheduler scheduler;
 
-/// Continues the prompt. Throws type_error.
-Future<Generated> generate(std::shared_ptr<const ModelState> model, std::vector<TokenId> prompt,
-                           const GenerateOptions& options);
+ private:
+  Tensor create(const OperandDescriptor& descriptor, const TensorUsage& usage) const;
+  void create_tensors(Step& step, Graph graph) const;
+};
 
 }  // namespace polychron::text::detail

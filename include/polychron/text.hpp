@@ -33,6 +33,12 @@ struct LoadOptions {
   /// Tokens of a prompt and its text together, at most. Keys and values of this number of tokens
   /// take memory during each generation. Less if the model was made for less.
   std::uint32_t context_length = 1024;
+  /// Generations that run at once, at most; 1 or more. Up to 8 share a step, which reads the
+  /// weights once. Others wait until one ends, in the order in which they came. So does one for
+  /// whose keys and values ContextOptions::memory_limit leaves no room, if another one runs.
+  std::uint32_t chats = 8;
+  /// The clock of deadlines; empty: std::chrono::steady_clock. For a simulated world.
+  std::function<std::chrono::steady_clock::time_point()> now{};
 };
 
 /// A message of a chat.
@@ -55,13 +61,15 @@ struct GenerateOptions {
   std::uint64_t seed = 0;
   /// The text ends in front of the first of these. None of them is empty.
   std::vector<std::string> stop{};
-  /// As in DispatchOptions. Act between two tokens, and reject the future (timed_out, aborted).
+  /// As in DispatchOptions. Act between two steps, also if the generation still waits, and reject
+  /// the future (timed_out, aborted).
   std::optional<std::chrono::steady_clock::time_point> deadline = std::nullopt;
   /// As `deadline`.
   std::optional<Cancellation> cancellation = std::nullopt;
   /// Receives the text piece by piece, in valid UTF-8. A piece has whole characters and nothing
   /// that may be the beginning of a stop string; a token may add none. Called where the runtime
-  /// runs callbacks, never after the future is settled. An exception ends the generation.
+  /// runs callbacks, never after the future is settled. An exception ends the generation. Other
+  /// generations of the model wait meanwhile: it must not wait for one of them.
   std::function<void(std::string_view)> on_text{};
 };
 
@@ -82,8 +90,9 @@ struct Generated {
 /// Handle to a language model on a context. Copies are handles to the same model. A
 /// default-constructed handle refers to nothing: every call refuses it (type_error).
 ///
-/// Any number of generations may be under way: each has keys and values of its own, and takes its
-/// turn at the context with each token. None changes a bit of another's text.
+/// Any number of generations may be under way: LoadOptions::chats run, the others wait. Each has keys
+/// and values of its own. They share steps, and pieces of prompts take turns with these. None
+/// changes a bit of another's text.
 ///
 /// Thread-safety: every method may be called from any thread at any time.
 class Model {
@@ -104,6 +113,8 @@ class Model {
   const std::string& label() const;
   /// LoadOptions::context_length, or the model's own if that is less.
   std::uint32_t context_length() const;
+  /// LoadOptions::chats.
+  std::uint32_t chats() const;
   /// True if the file has a chat template that is known.
   bool has_chat() const;
   /// The context that it runs on.

@@ -3,17 +3,15 @@
 #include <boost/test/unit_test.hpp>
 #include <chrono>
 #include <limits>
-#include <random>
 #include <set>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
-#include "apps/text/blocks.hpp"
 #include "tests/text/fixture.hpp"
+#include "tests/text/packed_file.hpp"
 
 using namespace polychron;
-using text_tests::File;
 using text_tests::TemporaryFile;
 using text_tests::TinyModel;
 using Tokens = std::vector<std::uint32_t>;
@@ -46,35 +44,6 @@ std::string prompt_of(std::size_t length) {
   return prompt;
 }
 
-/// Gives the matrices random blocks of these types. Their numbers are about as large as before.
-File packed(TinyModel& tiny) {
-  constexpr std::uint32_t q4_0 = 2, q4_1 = 3, q8_0 = 8;
-  const auto type_of = [](const std::string& name) {
-    for (const auto* part : {"attn_v", "ffn_down", "token_embd"})
-      if (name.find(part) != std::string::npos) return q8_0;
-    return name.find("attn_k") != std::string::npos || name.find("ffn_up") != std::string::npos
-               ? q4_0
-               : q4_1;
-  };
-  auto file = tiny.file();
-  std::mt19937 random(5);
-  for (auto& tensor : file.tensors) {
-    if (tensor.dimensions.size() < 2) continue;
-    tensor.type = type_of(tensor.name);
-    const auto& type = *text::detail::block_type(tensor.type);
-    auto& weights = tiny.weights.at(tensor.name);
-    tensor.bytes.clear();
-    for (std::size_t i = 0; i < weights.size() / type.weights; ++i) {
-      for (std::size_t j = 0; j < type.bytes; ++j) tensor.bytes += static_cast<char>(random());
-      auto* const block = tensor.bytes.data() + tensor.bytes.size() - type.bytes;
-      block[1] = tensor.type == q8_0 ? 0x18 : 0x28;  // of the scale: 0.002 and 0.03 in float16
-      if (tensor.type == q4_1) block[3] = static_cast<char>(0xb3);  // of the minimum: -0.23
-    }
-    text::detail::expand(type, std::as_bytes(std::span(std::as_const(tensor.bytes))), weights);
-  }
-  return file;
-}
-
 }  // namespace
 
 BOOST_FIXTURE_TEST_SUITE(generate, GenerateFixture)
@@ -97,7 +66,7 @@ BOOST_AUTO_TEST_CASE(greedy_tokens_are_those_of_plain_loops) {
 
 // Matrices that are stacked have one type or two. Strict contexts have no integers of 4 bits.
 BOOST_AUTO_TEST_CASE(packed_weights_give_the_tokens_of_plain_loops) {
-  const TemporaryFile written(packed(tiny).bytes());
+  const TemporaryFile written(packed_file(tiny).bytes());
   for (const bool strict : {false, true}) {
     const auto own = runtime.create_context({.strict = strict}).get();
     const auto packed_model = text::Model::load(own, written.path());

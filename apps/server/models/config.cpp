@@ -112,6 +112,7 @@ constexpr ModelOption table[] = {
     row<&C::shapes>("shapes", 1, 100'000, "graphs of different shapes that are kept"),
     row<&C::context_length>("context_length", 2, 1 << 20,
                             "tokens of a prompt and its text together; of language models"),
+    row<&C::chats>("chats", 1, 1024, "texts at once; of language models"),
     row<&C::timeout>("timeout_ms", 0, 86'400'000, "timeout of requests that name none; 0: none",
                      "MS"),
     row<&C::versions>("versions", 1, 1000, "how many of the highest versions serve"),

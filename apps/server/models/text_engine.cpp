@@ -53,7 +53,6 @@ EngineAnswer text_answer(text::Generated generated, bool by_tensors) {
 
 TextEngine::TextEngine(const EngineOrigin& origin, const EngineHost& host, text::Model model)
     : signature_(text_signature()),
-      lanes_(static_cast<std::size_t>(origin.config.lanes)),
       metrics_(host.metrics),
       counts_(metrics_->text()),
       model_(std::move(model)) {}
@@ -64,12 +63,14 @@ std::shared_ptr<Engine> TextEngine::load(const EngineOrigin& origin, const Engin
     throw Error(ErrorKind::bad_data, "'bindings', 'sizes' and 'warm' are for ONNX models");
   ContextOptions options;
   options.label = config.label;
-  options.lanes = config.lanes;
+  // One lane: texts share its steps.
   options.threads = config.threads;
   options.memory_limit = config.memory_limit;
   const auto context = host.runtime.create_context(options).get();
   auto model = text::Model::load(context, origin.file,
-                                 {.label = config.label, .context_length = config.context_length});
+                                 {.label = config.label,
+                                  .context_length = config.context_length,
+                                  .chats = config.chats});
   return std::shared_ptr<Engine>(new TextEngine(origin, host, std::move(model)));
 }
 
@@ -95,7 +96,7 @@ void TextEngine::begin() {
     std::shared_ptr<Job> job;
     {
       const std::lock_guard lock(mutex_);
-      if (running_ == lanes_ || waiting_.empty()) return;
+      if (running_ == model_.chats() || waiting_.empty()) return;
       job = std::move(waiting_.front());
       waiting_.pop_front();
       ++running_;

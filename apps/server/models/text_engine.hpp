@@ -1,4 +1,4 @@
-// A language model: a queue of generations, of which as many as there are lanes run at once.
+// A language model: a queue of generations, of which `chats` run at once and share steps.
 //
 // Owns: its context, as OnnxEngine does, and the generations that wait.
 // Invariants: generations begin in the order in which they came; one that nobody waits for any more
@@ -30,7 +30,7 @@ class TextEngine final : public Engine, public std::enable_shared_from_this<Text
   using Jobs = std::list<std::shared_ptr<Job>>;
 
   TextEngine(const EngineOrigin& origin, const EngineHost& host, text::Model model);
-  /// Begins those for which there is a lane.
+  /// Begins those for which there is room.
   void begin();
   void run(const std::shared_ptr<Job>& job);
   void end(const std::shared_ptr<Job>& job, EngineOutcome&& outcome);
@@ -38,7 +38,6 @@ class TextEngine final : public Engine, public std::enable_shared_from_this<Text
   void drop_left();
 
   const Signature signature_;
-  const std::size_t lanes_;
   const std::shared_ptr<ModelMetrics> metrics_;
   TextMetrics& counts_;
   const text::Model model_;

@@ -174,8 +174,8 @@ BOOST_AUTO_TEST_CASE(a_full_queue_refuses_and_those_who_wait_may_leave) {
   BOOST_TEST(text_in(third.receive().value()) == rig.expected("hello", 3).text);
 }
 
-BOOST_AUTO_TEST_CASE(lanes_run_side_by_side) {
-  const TextRig rig(R"({"context_length":16384,"lanes":2})");
+BOOST_AUTO_TEST_CASE(texts_run_side_by_side) {
+  const TextRig rig(R"({"context_length":16384})");
   Client first(rig.port()), second(rig.port());
   begin_endless(first);
   begin_endless(second);
@@ -201,7 +201,7 @@ BOOST_AUTO_TEST_CASE(stop_strings_end_the_text_before_them) {
 }
 
 BOOST_AUTO_TEST_CASE(the_same_seed_gives_the_same_text_beside_others) {
-  const TextRig rig(R"({"lanes":2})");
+  const TextRig rig;
   Client client(rig.port()), other(rig.port());
   const auto request = [](const std::string& more) {
     return R"({"model":"tiny","prompt":"hello","max_tokens":60,"temperature":1.5)" + more + "}";

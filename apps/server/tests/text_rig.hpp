@@ -43,7 +43,7 @@ struct TextRig : Rig {
 };
 
 /// So many tokens that the test ends the generation.
-inline const std::string long_context = R"({"context_length":16384,"in_flight":2})";
+inline const std::string long_context = R"({"context_length":16384,"in_flight":2,"chats":1})";
 inline const std::string endless_tokens = R"(,"max_tokens":16000)";
 
 inline std::string prompt_request(const std::string& more) {

@@ -57,6 +57,7 @@ void generate_text(TextOptions options, bool force_progress) {
   progress.show("loading the model");
   polychron::Runtime runtime;
   const auto context = runtime.create_context({.cores = options.cores}).get();
+  options.load.chats = 1;
   const auto model = polychron::text::Model::load(context, options.model, options.load);
   progress.clear();
   const auto begin = Clock::now();

@@ -1,0 +1,253 @@
+// Many generations at once: the bits that each has alone, turns, and ends.
+#include <algorithm>
+#include <boost/test/unit_test.hpp>
+#include <cstring>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "apps/text/model_state.hpp"
+#include "tests/text/fixture.hpp"
+#include "tests/text/packed_file.hpp"
+
+using namespace polychron;
+using text::detail::GgufFile;
+using text::detail::ModelState;
+using text::detail::Step;
+using text_tests::TemporaryFile;
+namespace port = text::detail::port;
+
+namespace {
+
+struct Random {
+  std::mt19937 engine;
+  std::uint32_t operator()(std::uint32_t least, std::uint32_t most) {
+    return least + static_cast<std::uint32_t>(engine() % (most - least + 1));
+  }
+};
+
+struct JointFixture : text_tests::ModelFixture {
+  unsigned seed = std::random_device{}();
+  Random random{std::mt19937(seed)};
+
+  JointFixture() { BOOST_TEST_MESSAGE("seed " << seed); }
+  std::string any_prompt() {
+    std::string prompt;
+    for (auto left = random(1, 4) == 1 ? random(1, 100) : random(1, 5); left > 0; --left)
+      prompt += static_cast<char>(random('A', 'Z'));
+    return prompt;
+  }
+  void check_rows(const ModelState& state, const Step& step, bool packed);
+};
+
+/// What a row of a step reads.
+struct RowInputs {
+  std::vector<float> embedding, cosines, sines, cache;
+  std::int32_t length;
+};
+
+RowInputs row_inputs(const ModelState& model, Random& random) {
+  const auto floats = [&](std::size_t count) {
+    std::vector<float> values(count);
+    for (auto& value : values) value = static_cast<float>(random(0, 2000)) / 1000 - 1;
+    return values;
+  };
+  const auto half = model.sizes.features / 2;
+  const auto cache = element_count(cache_descriptor(model.sizes, model.context_length).shape);
+  return {floats(model.sizes.width), floats(half), floats(half), floats(*cache),
+          static_cast<std::int32_t>(random(0, model.context_length))};
+}
+
+struct StepResult {
+  std::vector<float> logits, rows;
+};
+
+StepResult run(const ModelState& model, const Step& step, const std::vector<RowInputs>& rows) {
+  auto context = model.context;
+  std::vector<float> embedding, angles, sines;
+  std::vector<std::int32_t> lengths;
+  NamedTensors inputs{{port::embedding, step.embedding},
+                      {port::angles, step.angles},
+                      {port::length, step.length}};
+  for (const auto& row : rows) {
+    embedding.insert(embedding.end(), row.embedding.begin(), row.embedding.end());
+    angles.insert(angles.end(), row.cosines.begin(), row.cosines.end());
+    sines.insert(sines.end(), row.sines.begin(), row.sines.end());
+    const auto descriptor = cache_descriptor(model.sizes, model.context_length);
+    inputs.emplace_back(port::cache(static_cast<std::uint32_t>(lengths.size())),
+                        context.create_tensor({descriptor, true, true, {}}).get());
+    lengths.push_back(row.length);
+    context.write_tensor(inputs.back().second, row.cache);
+  }
+  angles.insert(angles.end(), sines.begin(), sines.end());
+  context.write_tensor(step.embedding, embedding);
+  context.write_tensor(step.angles, angles);
+  context.write_tensor(step.length, lengths);
+  context.dispatch(step.graph, inputs,
+                   {{port::rows, step.new_rows}, {port::logits, step.logits}});
+  return {context.read_tensor(step.logits).get().to_vector<float>(),
+          context.read_tensor(step.new_rows).get().to_vector<float>()};
+}
+
+bool same_bits(const float* a, const float* b, std::size_t count) {
+  return std::memcmp(a, b, count * sizeof(float)) == 0;
+}
+
+void JointFixture::check_rows(const ModelState& state, const Step& step, bool packed) {
+  std::vector<RowInputs> rows;
+  while (rows.size() < step.shape.rows) rows.push_back(row_inputs(state, random));
+  const auto together = run(state, step, rows);
+  const auto vocabulary = state.tokenizer.size(), features = std::size_t{state.sizes.features};
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto alone = run(state, state.joint.front(), {rows[i]});
+    bool same = same_bits(&together.logits[i * vocabulary], alone.logits.data(), vocabulary);
+    for (std::size_t head = 0; head * features < alone.rows.size(); ++head)
+      same = same && same_bits(&together.rows[(head * rows.size() + i) * features],
+                               &alone.rows[head * features], features);
+    BOOST_TEST(same, "row " << i << " of " << rows.size() << (packed ? ", packed" : ""));
+  }
+}
+
+}  // namespace
+
+BOOST_FIXTURE_TEST_SUITE(joint, JointFixture)
+
+// With float32 weights and packed ones.
+BOOST_AUTO_TEST_CASE(a_row_of_a_joint_step_has_the_bits_that_it_has_alone) {
+  const TemporaryFile packed(packed_file(tiny).bytes());
+  for (const int cores : {1, 2})
+    for (const auto* weights : {&file, &packed}) {
+      const auto own = runtime.create_context({.cores = cores}).get();
+      const ModelState state(own, GgufFile(weights->path()), {.context_length = 100}, "tiny");
+      BOOST_TEST(state.joint.size() == 4U);
+      for (const auto& step : state.joint) check_rows(state, step, weights == &packed);
+    }
+}
+
+// More than may run at once, of random lengths, some of which end before their time.
+BOOST_AUTO_TEST_CASE(texts_beside_others_are_those_alone) {
+  constexpr std::size_t count = 24;
+  std::vector<std::string> prompts;
+  std::vector<text::GenerateOptions> options;
+  std::vector<text::Generated> alone;
+  for (std::size_t i = 0; i < count; ++i) {
+    prompts.push_back(any_prompt());
+    options.push_back({.max_tokens = random(1, 40),
+                       .temperature = static_cast<double>(random(0, 2)),
+                       .seed = random(0, 1000)});
+    alone.push_back(model.generate(prompts[i], options[i]).get());
+  }
+  std::vector<Future<text::Generated>> together;
+  std::vector<bool> left(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    auto own = options[i];
+    left[i] = random(1, 4) == 1;
+    if (left[i]) {
+      auto cancellation = Cancellation();
+      own.cancellation = cancellation;
+      own.on_text = [cancellation, tokens = random(0, 9)](std::string_view) mutable {
+        if (tokens-- == 0) cancellation.cancel();
+      };
+    }
+    together.push_back(model.generate(prompts[i], own));
+  }
+  for (std::size_t i = 0; i < count; ++i) try {
+      const auto made = together[i].get();
+      BOOST_TEST(made.tokens == alone[i].tokens, "generation " << i << " of seed " << seed);
+      BOOST_TEST(made.text == alone[i].text);
+    } catch (const Error& error) {
+      BOOST_TEST((left[i] && error.kind() == ErrorKind::aborted), error.what());
+    }
+}
+
+// Each of 12 gets a token in at most two joint steps and two pieces.
+BOOST_AUTO_TEST_CASE(nobody_waits_for_long) {
+  const auto many = text::Model::load(context, file.path(), {.chats = 12});
+  const text::GenerateOptions plain{.max_tokens = 20, .temperature = 1};
+  std::vector<std::size_t> last(12), gaps(12);
+  std::size_t pieces = 0;
+  std::vector<Future<text::Generated>> all;
+  for (std::size_t i = 0; i < 12; ++i) {
+    auto own = plain;
+    own.seed = i;
+    own.on_text = [&, i](std::string_view) {
+      ++pieces;
+      if (last[i] > 0) gaps[i] = std::max(gaps[i], pieces - last[i]);
+      last[i] = pieces;
+    };
+    all.push_back(many.generate(any_prompt(), own));
+  }
+  for (auto& one : all) static_cast<void>(one.get());
+  // A token may give no text, as it ends within a character. But not all of some tokens.
+  for (const auto gap : gaps) BOOST_TEST(gap < 12 * 8U);
+}
+
+BOOST_AUTO_TEST_CASE(one_that_waits_begins_when_another_ends_and_may_leave) {
+  const auto single = text::Model::load(context, file.path(), {.chats = 1});
+  BOOST_TEST(single.chats() == 1U);
+  std::string order;
+  Cancellation cancellation;
+  text::GenerateOptions first{.max_tokens = 3}, second, third{.max_tokens = 1};
+  second.cancellation = cancellation;
+  first.on_text = [&](std::string_view) {
+    order += '1';
+    cancellation.cancel();
+  };
+  second.on_text = [&](std::string_view) { order += '2'; };
+  third.on_text = [&](std::string_view) { order += '3'; };
+  auto one = single.generate("ABC", first), two = single.generate("ABC", second),
+       three = single.generate("ABC", third);
+  try {
+    static_cast<void>(two.get());
+    BOOST_TEST(false, "it was not cancelled");
+  } catch (const Error& error) {
+    BOOST_TEST((error.kind() == ErrorKind::aborted), error.what());
+  }
+  // It left before the first one ended.
+  BOOST_TEST(one.get().tokens.size() == 3U);
+  BOOST_TEST(three.get().tokens.size() == 1U);
+  BOOST_TEST(order.find('2') == std::string::npos);
+  BOOST_TEST(order.find("13") != std::string::npos, order);
+}
+
+// Keys and values of two have room, of three not: the third one waits.
+BOOST_AUTO_TEST_CASE(one_without_memory_waits_for_another) {
+  const auto cache = std::uint64_t{2} * 2 * 2 * 160 * 16 * sizeof(float);
+  auto probe = runtime.create_context().get();
+  const auto loaded = text::Model::load(probe, file.path(), {.chats = 4});
+  const auto own =
+      runtime.create_context({.memory_limit = probe.stats().bytes + 5 * cache / 2}).get();
+  const auto narrow = text::Model::load(own, file.path(), {.chats = 4});
+  const text::GenerateOptions options{.max_tokens = 10};
+  std::vector<Future<text::Generated>> all;
+  for (int i = 0; i < 6; ++i) all.push_back(narrow.generate("ABC", options));
+  const auto expected = model.generate("ABC", options).get().tokens;
+  for (auto& one : all) BOOST_TEST(one.get().tokens == expected);
+}
+
+BOOST_AUTO_TEST_CASE(an_exception_of_a_callback_ends_its_own_generation) {
+  const text::GenerateOptions plain{.max_tokens = 10};
+  auto throws = plain;
+  throws.on_text = [](std::string_view) { throw std::runtime_error("the client left"); };
+  auto bad = model.generate("ABC", throws), good = model.generate("ABC", plain);
+  BOOST_CHECK_THROW(static_cast<void>(bad.get()), Error);
+  BOOST_TEST(good.get().tokens == model.generate("ABC", plain).get().tokens);
+}
+
+BOOST_AUTO_TEST_CASE(a_destroyed_context_rejects_all_at_once) {
+  const auto narrow = text::Model::load(context, file.path(), {.chats = 2});
+  auto own = context;
+  text::GenerateOptions options{.max_tokens = 150, .temperature = 2};
+  options.on_text = [&](std::string_view) { own.destroy(); };
+  std::vector<Future<text::Generated>> all;
+  for (int i = 0; i < 5; ++i) all.push_back(narrow.generate("ABC", options));
+  for (auto& one : all) try {
+      static_cast<void>(one.get());
+      BOOST_TEST(false, "it was not rejected");
+    } catch (const Error& error) {
+      BOOST_TEST((error.root().kind() == ErrorKind::invalid_state), error.what());
+    }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
