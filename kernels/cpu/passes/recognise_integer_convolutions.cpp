@@ -178,7 +178,7 @@ class ConvolutionRecogniser {
         !match_.is_float32(node.outputs[0]) || !has_8_bits(type(filter->inputs[0])))
       return std::nullopt;
     const auto scale = numbers<float>(picture->inputs[1]), steps = numbers<float>(filter->inputs[1]);
-    const Shape& window = shape(filter->inputs[0]);
+    const Shape window = shape(filter->inputs[0]);
     if (scale.size() != 1 || steps.empty() || graph_.is_constant(picture->inputs[0]) ||
         (steps.size() != 1 && (steps.size() != window[0] || shape(filter->inputs[1])[0] != window[0])))
       return std::nullopt;
