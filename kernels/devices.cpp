@@ -19,10 +19,11 @@ std::string loops_text() {
   const int exists =
       used == Vectors::avx2 ? __builtin_cpu_supports("avx512f") : __builtin_cpu_supports("avx2");
   const std::string wider = used == Vectors::avx2 ? "AVX-512" : "AVX2";
-  const std::string why = exists == 0 ? "the processor has no " + wider
-                                  : "limited by " + std::string(vectors_variable) +
-                                        " or oneDNN, without " + wider;
-  return std::string("own loops: ") + (used == Vectors::avx2 ? "AVX2" : "SSE4.1") + " (" + why + ")";
+  const std::string why =
+      exists == 0 ? "the processor has no " + wider
+                  : "limited by " + std::string(vectors_variable) + " or oneDNN, without " + wider;
+  return std::string("own loops: ") + (used == Vectors::avx2 ? "AVX2" : "SSE4.1") + " (" + why +
+         ")";
 }
 
 Device find_cpu() {

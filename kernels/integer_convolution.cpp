@@ -106,8 +106,7 @@ std::optional<IntegerConvolution> integer_convolution(const Problem& problem) {
   if (bias.present && (bias.descriptor.data_type != DataType::int32 ||
                        count_for_filters(bias, result.descriptor.shape) == 0))
     return std::nullopt;
-  if (std::uint64_t{window[1]} * window[2] * window[3] > most_integer_elements)
-    return std::nullopt;
+  if (std::uint64_t{window[1]} * window[2] * window[3] > most_integer_elements) return std::nullopt;
   constexpr float infinity = std::numeric_limits<float>::infinity();
   IntegerConvolution c{.images = in[0],
                        .groups = a.groups,

@@ -7,14 +7,14 @@
 namespace polychron::kernels {
 
 inline constexpr std::array<std::string_view, 9> internal_operators{
-    "swish",           // x * sigmoid(alpha * x), LinearAttributes.alpha
-    "reorder",         // the same values in another layout
-    "depth_to_space",  // channels, tap by tap, become pixels
-    "copy",            // the same bytes elsewhere
-    "view",            // the same bytes under another shape; has no kernel
-    "attention",       // two products with a softmax between: kernels/attention_operands.hpp
-    "integerProduct",  // an exact product of 8-bit integers: kernels/integer_product.hpp
-    "packedProduct",   // with a matrix of 4-bit or 8-bit integers: kernels/packed_product.hpp
+    "swish",               // x * sigmoid(alpha * x), LinearAttributes.alpha
+    "reorder",             // the same values in another layout
+    "depth_to_space",      // channels, tap by tap, become pixels
+    "copy",                // the same bytes elsewhere
+    "view",                // the same bytes under another shape; has no kernel
+    "attention",           // two products with a softmax between: kernels/attention_operands.hpp
+    "integerProduct",      // an exact product of 8-bit integers: kernels/integer_product.hpp
+    "packedProduct",       // with a matrix of 4-bit or 8-bit integers: kernels/packed_product.hpp
     "integerConvolution",  // exact, of 8-bit integers: kernels/integer_convolution.hpp
 };
 

@@ -93,62 +93,69 @@ HWY_INLINE void store(const IntegerPixels& p, std::size_t filter, std::size_t fi
   }
 }
 
-/// All pixels of `Filters` filters from `first` on, `Vectors` vectors at a time.
+/// The pixels from `pixel` on of `Filters` filters from `first` on, `Vectors` vectors of them.
 template <std::size_t Filters, std::size_t Vectors>
-HWY_INLINE void convolve_filters(const IntegerPixels& p, std::size_t first) {
+HWY_INLINE void convolve_tile(const IntegerPixels& p, std::size_t first, std::size_t pixel,
+                              std::size_t pixels) {
   const Sums d;
   const std::size_t lanes = hn::Lanes(d), step = p.planes * p.taps;
-  const std::size_t pixels = (p.rows - 1) * p.row + p.width;
-  for (std::size_t pixel = 0; pixel < pixels; pixel += Vectors * lanes) {
-    hn::Vec<Sums> sums[Filters][Vectors], others[Filters][Vectors];
+  hn::Vec<Sums> sums[Filters][Vectors], others[Filters][Vectors];
+  POLYCHRON_UNROLLED_LOOP
+  for (std::size_t f = 0; f < Filters; ++f) {
     POLYCHRON_UNROLLED_LOOP
-    for (std::size_t f = 0; f < Filters; ++f) {
-      POLYCHRON_UNROLLED_LOOP
-      for (std::size_t v = 0; v < Vectors; ++v) {
-        sums[f][v] = hn::Set(d, p.biases[first + f]);
-        others[f][v] = hn::Zero(d);
-      }
+    for (std::size_t v = 0; v < Vectors; ++v) {
+      sums[f][v] = hn::Set(d, p.biases[first + f]);
+      others[f][v] = hn::Zero(d);
     }
-    const std::int32_t* weights = p.weights + first * step;
-    for (std::size_t plane = 0; plane < p.planes; ++plane) {
-      const std::int32_t* const picture = p.picture + plane * p.plane + pixel;
-      for (std::size_t tap = 0; tap < p.taps; ++tap, ++weights) {
-        const std::int32_t* const pairs = picture + p.offsets[tap];
+  }
+  const std::int32_t* weights = p.weights + first * step;
+  for (std::size_t plane = 0; plane < p.planes; ++plane) {
+    const std::int32_t* const picture = p.picture + plane * p.plane + pixel;
+    for (std::size_t tap = 0; tap < p.taps; ++tap, ++weights) {
+      const std::int32_t* const pairs = picture + p.offsets[tap];
+      POLYCHRON_UNROLLED_LOOP
+      for (std::size_t f = 0; f < Filters; ++f) {
         POLYCHRON_UNROLLED_LOOP
-        for (std::size_t f = 0; f < Filters; ++f) {
-          POLYCHRON_UNROLLED_LOOP
-          for (std::size_t v = 0; v < Vectors; ++v)
-            add_pairs(weights[f * step], pairs + v * lanes, sums[f][v], others[f][v]);
-        }
+        for (std::size_t v = 0; v < Vectors; ++v)
+          add_pairs(weights[f * step], pairs + v * lanes, sums[f][v], others[f][v]);
       }
     }
-    HWY_ALIGN std::int32_t results[most_integer_pixels];
-    const std::size_t count = std::min(Vectors * lanes, pixels - pixel);
+  }
+  HWY_ALIGN std::int32_t results[most_integer_pixels];
+  const std::size_t count = std::min(Vectors * lanes, pixels - pixel);
+  POLYCHRON_UNROLLED_LOOP
+  for (std::size_t f = 0; f < Filters; ++f) {
     POLYCHRON_UNROLLED_LOOP
-    for (std::size_t f = 0; f < Filters; ++f) {
-      POLYCHRON_UNROLLED_LOOP
-      for (std::size_t v = 0; v < Vectors; ++v)
-        hn::StoreU(
-            finished(p, first + f, hn::RearrangeToOddPlusEven(sums[f][v], others[f][v])), d,
-            results + v * lanes);
-      store(p, first + f, pixel, count, results);
-    }
+    for (std::size_t v = 0; v < Vectors; ++v)
+      hn::StoreU(finished(p, first + f, hn::RearrangeToOddPlusEven(sums[f][v], others[f][v])), d,
+                 results + v * lanes);
+    store(p, first + f, pixel, count, results);
   }
 }
 
-void convolve(const IntegerPixels& pixels) {
-  std::size_t filter = 0;
-  for (; filter + most_integer_filters <= pixels.filters; filter += most_integer_filters)
-    convolve_filters<most_integer_filters, 2>(pixels, filter);
-  switch (pixels.filters - filter) {
-    case 3:
-      return convolve_filters<3, 2>(pixels, filter);
-    case 2:
-      return convolve_filters<2, 2>(pixels, filter);
-    case 1:
-      return convolve_filters<1, 4>(pixels, filter);
-    default:
-      return;
+/// As many filters at a time as a core's second-level cache holds; their weights pass a tile, which
+/// stays in the first level.
+void convolve(const IntegerPixels& p) {
+  const std::size_t lanes = hn::Lanes(Sums()), pixels = (p.rows - 1) * p.row + p.width;
+  if (p.filters == 1) {
+    for (std::size_t pixel = 0; pixel < pixels; pixel += 4 * lanes)
+      convolve_tile<1, 4>(p, 0, pixel, pixels);
+    return;
+  }
+  constexpr std::size_t own = std::size_t{128} << 10;
+  const std::size_t fitting = own / (p.planes * p.taps * sizeof(std::int32_t));
+  const std::size_t block =
+      std::max<std::size_t>(fitting / most_integer_filters, 1) * most_integer_filters;
+  for (std::size_t first = 0; first < p.filters; first += block) {
+    const std::size_t last = std::min(first + block, p.filters);
+    for (std::size_t pixel = 0; pixel < pixels; pixel += 2 * lanes) {
+      std::size_t filter = first;
+      for (; filter + most_integer_filters <= last; filter += most_integer_filters)
+        convolve_tile<most_integer_filters, 2>(p, filter, pixel, pixels);
+      if (last - filter == 3) convolve_tile<3, 2>(p, filter, pixel, pixels);
+      if (last - filter == 2) convolve_tile<2, 2>(p, filter, pixel, pixels);
+      if (last - filter == 1) convolve_tile<1, 2>(p, filter, pixel, pixels);
+    }
   }
 }
 
@@ -202,9 +209,7 @@ struct Extent {
     stride = a.strides[i], dilation = a.dilations[i], before = a.padding[2 * i];
   }
   /// The elements that the pixels of a phase span, if there are `pixels` pixels.
-  std::size_t span(std::size_t pixels) const {
-    return pixels + (window - 1) * dilation / stride;
-  }
+  std::size_t span(std::size_t pixels) const { return pixels + (window - 1) * dilation / stride; }
 };
 
 /// A part: some groups of images, and some rows of each.
@@ -280,9 +285,7 @@ class IntegerConvolutionKernel final : public Kernel {
     return reinterpret_cast<const std::int32_t*>(weights_->data());
   }
   /// Of a plane, with room for `rows` rows of pixels.
-  std::size_t plane(std::size_t rows) const {
-    return y_.stride * x_.stride * y_.span(rows) * row_;
-  }
+  std::size_t plane(std::size_t rows) const { return y_.stride * x_.stride * y_.span(rows) * row_; }
   /// The last vectors read beyond the last pixel.
   std::size_t picture_bytes(std::size_t rows) const {
     return (planes_ * plane(rows) + most_integer_pixels) * sizeof(std::int32_t);
@@ -337,10 +340,10 @@ class IntegerConvolutionKernel final : public Kernel {
     const bool one_bias = bias_.present && *element_count(bias_.descriptor.shape) == 1;
     for (std::size_t i = 0; i < count; ++i) {
       integers[i] = bias_.present ? biases[one_bias ? 0 : i] : 0;
-      integers[count + i] = c_.zeros == 0 ? 0
-                                          : integer_at(arguments.inputs[c_.zeros],
-                                                       c_.scales.one ? 0 : i,
-                                                       c_.result == DataType::int8);
+      integers[count + i] = c_.zeros == 0
+                                ? 0
+                                : integer_at(arguments.inputs[c_.zeros], c_.scales.one ? 0 : i,
+                                             c_.result == DataType::int8);
     }
     return {.planes = planes_,
             .plane = plane(block_),
@@ -365,11 +368,12 @@ class IntegerConvolutionKernel final : public Kernel {
                   const Arguments& arguments, std::byte* scratch) const {
     auto* const pairs = reinterpret_cast<std::int32_t*>(scratch);
     const std::byte zero = arguments.inputs[2] == nullptr ? std::byte{0} : *arguments.inputs[2];
-    std::byte* const lines =
-        scratch + picture_bytes(block_) + 5 * all_filters() * sizeof(float);
+    std::byte* const lines = scratch + picture_bytes(block_) + 5 * all_filters() * sizeof(float);
     std::fill_n(lines, 3 * line_, zero);
     std::fill_n(pairs + planes_ * plane(block_), most_integer_pixels, 0);
-    IntegerRow row{.stride = x_.stride, .count = row_, .is_signed = c_.is_signed,
+    IntegerRow row{.stride = x_.stride,
+                   .count = row_,
+                   .is_signed = c_.is_signed,
                    .zero = integer_at(&zero, 0, c_.is_signed)};
     for (std::size_t p = 0; p < planes_; ++p)
       for (std::size_t line = 0; line < y_.stride * y_.span(rows); ++line) {
@@ -393,9 +397,9 @@ class IntegerConvolutionKernel final : public Kernel {
         for (std::size_t phase = 0; phase < x_.stride; ++phase) {
           IntegerRow part = row;
           part.first += phase, part.second += phase;
-          part.pairs = pairs + p * plane(block_) +
-                       ((line % y_.stride * x_.stride + phase) * y_.span(block_) +
-                        line / y_.stride) * row_;
+          part.pairs =
+              pairs + p * plane(block_) +
+              ((line % y_.stride * x_.stride + phase) * y_.span(block_) + line / y_.stride) * row_;
           HWY_DYNAMIC_DISPATCH(widen_row)(part);
         }
       }

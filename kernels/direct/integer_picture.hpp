@@ -31,22 +31,22 @@ struct IntegerRow {
 /// exist.
 struct IntegerPixels {
   const std::int32_t* picture = nullptr;
-  std::size_t planes = 0, plane = 0;       ///< plane: its pairs
-  const std::size_t* offsets = nullptr;    ///< of the taps in a plane
+  std::size_t planes = 0, plane = 0;     ///< plane: its pairs
+  const std::size_t* offsets = nullptr;  ///< of the taps in a plane
   std::size_t taps = 0;
-  const std::int32_t* weights = nullptr;   ///< pairs: filter by filter, plane by plane, tap by tap
+  const std::int32_t* weights = nullptr;  ///< pairs: filter by filter, plane by plane, tap by tap
   std::size_t filters = 0;
   std::size_t rows = 0, row = 0, width = 0;
   // One number for each filter:
   const std::int32_t* biases = nullptr;
   const float* factors = nullptr;
   const float* summands = nullptr;
-  const float* scales = nullptr;           ///< for integers of 8 bits
-  const std::int32_t* zeros = nullptr;     ///< the same
+  const float* scales = nullptr;        ///< for integers of 8 bits
+  const std::int32_t* zeros = nullptr;  ///< the same
   float lowest = 0, highest = 0;
-  DataType type = DataType::int32;         ///< of the results
+  DataType type = DataType::int32;  ///< of the results
   std::byte* results = nullptr;
-  std::size_t step = 0;                    ///< elements between filters' results
+  std::size_t step = 0;  ///< elements between filters' results
 };
 
 }  // namespace polychron::kernels::direct

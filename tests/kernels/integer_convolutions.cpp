@@ -36,7 +36,7 @@ struct Convolution {
   std::array<std::uint32_t, 4> padding{1, 1, 1, 1};
   DataType type = DataType::uint8;
   int lowest = -255, highest = 255;  // of the weights
-  bool ends = false;                 // all elements are the type's lowest, the zero point the highest
+  bool ends = false;  // all elements are the type's lowest, the zero point the highest
 
   std::uint32_t out(std::size_t i) const {
     const auto padded = size[i] + padding[2 * i] + padding[2 * i + 1];
@@ -138,7 +138,9 @@ void check(Convolution c, std::uint32_t seed, void (*run)(kernels::Bound&) = all
 }
 
 Convolution any_convolution(Random& random) {
-  const auto any = [&](std::uint32_t least, std::uint32_t most) { return random.pick(least, most); };
+  const auto any = [&](std::uint32_t least, std::uint32_t most) {
+    return random.pick(least, most);
+  };
   Convolution c;
   c.images = any(1, 2), c.groups = any(1, 3), c.channels = any(1, 9), c.filters = any(1, 9);
   for (std::size_t i = 0; i < 2; ++i) {
@@ -240,13 +242,13 @@ struct WrittenConvolution {
       for (std::size_t i = 0; i < pairs.size(); ++i) {
         products.push_back(maker.node(op("conv2d"), {pairs[i][0], pairs[i][1]}, of, a));
         const auto integer = cast(products.back(), DataType::int32);
-        result = i == 0 ? integer
-                        : maker.node(op("add"), {result, integer}, of, {}, DataType::int32);
+        result =
+            i == 0 ? integer : maker.node(op("add"), {result, integer}, of, {}, DataType::int32);
       }
       if (bias) {
-        const auto many = maker.constant<std::int32_t>(
-            bias_of_columns ? Shape{1, 1, 1, 8} : Shape{1, all, 1, 1},
-            std::vector<std::int32_t>(bias_of_columns ? 8 : all, 7));
+        const auto many =
+            maker.constant<std::int32_t>(bias_of_columns ? Shape{1, 1, 1, 8} : Shape{1, all, 1, 1},
+                                         std::vector<std::int32_t>(bias_of_columns ? 8 : all, 7));
         result = maker.node(op("add"), {result, many}, of, {}, DataType::int32);
       }
       if (factor || quantized) result = cast(result, DataType::float32);
@@ -271,7 +273,8 @@ std::vector<std::string> compared_steps(const GraphMaker& maker, bool nearly = f
   for (Runner* runner : {&with, &without}) {
     for (std::size_t i = 0; i < graph.inputs.size(); ++i) {
       Random random(static_cast<std::uint32_t>(i));
-      std::vector<std::uint8_t> bytes(*byte_length(graph.values[graph.inputs[i].second].descriptor));
+      std::vector<std::uint8_t> bytes(
+          *byte_length(graph.values[graph.inputs[i].second].descriptor));
       for (auto& x : bytes) x = static_cast<std::uint8_t>(random.pick(0, 255));
       runner->set(i, bytes);
     }
@@ -287,8 +290,8 @@ std::vector<std::string> compared_steps(const GraphMaker& maker, bool nearly = f
     const auto differs = [&](std::byte a, std::byte b) {
       return std::abs(byte_value(a, type) - byte_value(b, type)) > (nearly ? 1 : 0);
     };
-    const bool same = std::ranges::equal(
-        one.bytes(), other.bytes(), [&](std::byte a, std::byte b) { return !differs(a, b); });
+    const bool same = std::ranges::equal(one.bytes(), other.bytes(),
+                                         [&](std::byte a, std::byte b) { return !differs(a, b); });
     BOOST_TEST(same);
   }
   return with.plan().describe();
@@ -332,9 +335,9 @@ BOOST_AUTO_TEST_CASE(ends_of_the_types_do_not_saturate) {
   for (const auto type : {DataType::int8, DataType::uint8})
     for (const int weight : {-255, 255})
       for (const std::uint32_t channels : {1U, 2U, 600U})
-        check({.channels = channels, .type = type, .lowest = weight, .highest = weight,
-               .ends = true},
-              1);
+        check(
+            {.channels = channels, .type = type, .lowest = weight, .highest = weight, .ends = true},
+            1);
 }
 
 BOOST_AUTO_TEST_CASE(parts_make_the_whole) {
@@ -365,12 +368,14 @@ BOOST_AUTO_TEST_CASE(convolutions_of_importers_are_one_step) {
 }
 
 BOOST_AUTO_TEST_CASE(near_misses_stay) {
-  stays({.filter_type = DataType::uint8, .parts = {{0, 6}, {0, 6}}, .filter_zeros = false}, "a filter beyond 255, in two steps", 2);
+  stays({.filter_type = DataType::uint8, .parts = {{0, 6}, {0, 6}}, .filter_zeros = false},
+        "a filter beyond 255, in two steps", 2);
   stays({.zero_type = DataType::int8}, "a zero point of another type");
   stays({.computed = true}, "a filter that is not constant");
   stays({.computed = true, .dequantized = true}, "a filter that is not constant");
   stays({.whole_zero = true}, "a zero point for each pixel");
-  stays({.filters = 8, .bias = true, .bias_of_columns = true}, "a bias for each column, in two steps", 1);
+  stays({.filters = 8, .bias = true, .bias_of_columns = true},
+        "a bias for each column, in two steps", 1);
 }
 
 BOOST_AUTO_TEST_CASE(parts_that_others_read_stay) {

@@ -25,9 +25,9 @@ std::optional<Difference> difference_of(const Matcher& match, ops::ValueId value
     return x ? std::optional(Difference{*x}) : std::nullopt;
   }
   const auto x = widened(match, sub->inputs[0]), zero = widened(match, sub->inputs[1]);
-  const bool fits =
-      x && zero && match.descriptor(*x).data_type == match.descriptor(*zero).data_type &&
-      match.descriptor(*x).shape == match.descriptor(whole).shape;
+  const bool fits = x && zero &&
+                    match.descriptor(*x).data_type == match.descriptor(*zero).data_type &&
+                    match.descriptor(*x).shape == match.descriptor(whole).shape;
   return fits ? std::optional(Difference{*x, *zero}) : std::nullopt;
 }
 

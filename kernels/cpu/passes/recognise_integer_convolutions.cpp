@@ -177,10 +177,12 @@ class ConvolutionRecogniser {
     if (picture == nullptr || filter == nullptr || !is_plain(node) ||
         !match_.is_float32(node.outputs[0]) || !has_8_bits(type(filter->inputs[0])))
       return std::nullopt;
-    const auto scale = numbers<float>(picture->inputs[1]), steps = numbers<float>(filter->inputs[1]);
+    const auto scale = numbers<float>(picture->inputs[1]),
+               steps = numbers<float>(filter->inputs[1]);
     const Shape window = shape(filter->inputs[0]);
     if (scale.size() != 1 || steps.empty() || graph_.is_constant(picture->inputs[0]) ||
-        (steps.size() != 1 && (steps.size() != window[0] || shape(filter->inputs[1])[0] != window[0])))
+        (steps.size() != 1 &&
+         (steps.size() != window[0] || shape(filter->inputs[1])[0] != window[0])))
       return std::nullopt;
     const auto weights = weights_of(*filter);
     if (weights.empty()) return std::nullopt;
