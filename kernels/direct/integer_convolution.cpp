@@ -1,197 +1,24 @@
 // Convolutions of 8-bit integers with constant filters, exact in int32. They may end as float32 or
-// as 8-bit integers again. Written with Highway, which compiles this file once for each instruction
-// set and chooses the processor's at run time.
+// as 8-bit integers again.
 //
 // Instructions multiply two pairs of 16 bits and add both products in 32 bits, where nothing
 // saturates. A pair is an element of two channels, or two neighbours in a row if a group has one
 // channel. No window is gathered: a row of the picture is kept in as many phases as the stride has
 // columns, so that neighbouring pixels always read neighbouring pairs.
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "kernels/direct/integer_convolution.cpp"
-#include <hwy/foreach_target.h>
-// After foreach_target.h:
-#include <hwy/highway.h>
+#include "kernels/integer_convolution.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cstring>
 
 #include "base/kept_once.hpp"
 #include "kernels/direct/direct.hpp"
 #include "kernels/direct/integer_picture.hpp"
 #include "kernels/direct/parts_bound.hpp"
-#include "kernels/integer_convolution.hpp"
 #include "kernels/parts.hpp"
-#include "kernels/vectors.hpp"
 
-HWY_BEFORE_NAMESPACE();
-namespace polychron::kernels::direct::HWY_NAMESPACE {
-namespace hn = hwy::HWY_NAMESPACE;
-
-using Sums = hn::ScalableTag<std::int32_t>;
-using Reals = hn::RebindToFloat<Sums>;
-
-HWY_INLINE void add_pairs(std::int32_t weights, const std::int32_t* pairs, hn::Vec<Sums>& sums,
-                          hn::Vec<Sums>& others) {
-  const Sums d;
-#if HWY_TARGET == HWY_SCALAR
-  const auto product = [&](int shift) {
-    return static_cast<std::int16_t>(weights >> shift) * static_cast<std::int16_t>(*pairs >> shift);
-  };
-  sums = hn::Add(sums, hn::Set(d, product(0) + product(16)));
-  static_cast<void>(others);
-#else
-  const hn::Repartition<std::int16_t, Sums> halves;
-  sums = hn::ReorderWidenMulAccumulate(d, hn::BitCast(halves, hn::Set(d, weights)),
-                                       hn::BitCast(halves, hn::LoadU(d, pairs)), sums, others);
-#endif
-}
-
-/// The sum as the type of the results, in 32 bits.
-HWY_INLINE hn::Vec<Sums> finished(const IntegerPixels& p, std::size_t filter, hn::Vec<Sums> sum) {
-  const Sums d;
-  const Reals real;
-  if (p.type == DataType::int32) return sum;
-  auto x = hn::Add(hn::Mul(hn::ConvertTo(real, sum), hn::Set(real, p.factors[filter])),
-                   hn::Set(real, p.summands[filter]));
-  const auto lowest = hn::Set(real, p.lowest), highest = hn::Set(real, p.highest);
-  x = hn::IfThenElse(hn::Lt(x, lowest), lowest, x);  // keeps NaN
-  x = hn::IfThenElse(hn::Gt(x, highest), highest, x);
-  if (p.type == DataType::float32) return hn::BitCast(d, x);
-  const auto steps = hn::Div(x, hn::Set(real, p.scales[filter]));
-  // Bounds that keep conversions exact. NaN becomes 0, whatever the zero point.
-  const auto reach = hn::Set(real, 0x1p20F);
-  const auto bounded = hn::Max(hn::Min(steps, reach), hn::Neg(reach));
-  const bool is_signed = p.type == DataType::int8;
-  const auto shifted = hn::Add(hn::NearestInt(bounded), hn::Set(d, p.zeros[filter]));
-  const auto result = hn::Min(hn::Max(shifted, hn::Set(d, is_signed ? -128 : 0)),
-                              hn::Set(d, is_signed ? 127 : 255));
-  return hn::IfThenElse(hn::RebindMask(d, hn::Eq(steps, steps)), result, hn::Zero(d));
-}
-
-/// Stores those of `count` pixels from `first` on that exist.
-HWY_INLINE void store(const IntegerPixels& p, std::size_t filter, std::size_t first,
-                      std::size_t count, const std::int32_t* results) {
-  const std::size_t bytes = byte_size(p.type);
-  std::uint8_t small[most_integer_pixels];
-  const void* from = results;
-  if (bytes == 1) {
-    for (std::size_t i = 0; i < count; ++i) small[i] = static_cast<std::uint8_t>(results[i]);
-    from = small;
-  }
-  std::byte* const to = p.results + filter * p.step * bytes;
-  if (p.row == p.width) {
-    std::memcpy(to + first * bytes, from, count * bytes);
-    return;
-  }
-  for (std::size_t i = 0, y = first / p.row, x = first % p.row; i < count; ++y, x = 0) {
-    const std::size_t length = std::min(p.row - x, count - i);
-    if (x < p.width)
-      std::memcpy(to + (y * p.width + x) * bytes, static_cast<const std::byte*>(from) + i * bytes,
-                  std::min(length, p.width - x) * bytes);
-    i += length;
-  }
-}
-
-/// The pixels from `pixel` on of `Filters` filters from `first` on, `Vectors` vectors of them.
-template <std::size_t Filters, std::size_t Vectors>
-HWY_INLINE void convolve_tile(const IntegerPixels& p, std::size_t first, std::size_t pixel,
-                              std::size_t pixels) {
-  const Sums d;
-  const std::size_t lanes = hn::Lanes(d), step = p.planes * p.taps;
-  hn::Vec<Sums> sums[Filters][Vectors], others[Filters][Vectors];
-  POLYCHRON_UNROLLED_LOOP
-  for (std::size_t f = 0; f < Filters; ++f) {
-    POLYCHRON_UNROLLED_LOOP
-    for (std::size_t v = 0; v < Vectors; ++v) {
-      sums[f][v] = hn::Set(d, p.biases[first + f]);
-      others[f][v] = hn::Zero(d);
-    }
-  }
-  const std::int32_t* weights = p.weights + first * step;
-  for (std::size_t plane = 0; plane < p.planes; ++plane) {
-    const std::int32_t* const picture = p.picture + plane * p.plane + pixel;
-    for (std::size_t tap = 0; tap < p.taps; ++tap, ++weights) {
-      const std::int32_t* const pairs = picture + p.offsets[tap];
-      POLYCHRON_UNROLLED_LOOP
-      for (std::size_t f = 0; f < Filters; ++f) {
-        POLYCHRON_UNROLLED_LOOP
-        for (std::size_t v = 0; v < Vectors; ++v)
-          add_pairs(weights[f * step], pairs + v * lanes, sums[f][v], others[f][v]);
-      }
-    }
-  }
-  HWY_ALIGN std::int32_t results[most_integer_pixels];
-  const std::size_t count = std::min(Vectors * lanes, pixels - pixel);
-  POLYCHRON_UNROLLED_LOOP
-  for (std::size_t f = 0; f < Filters; ++f) {
-    POLYCHRON_UNROLLED_LOOP
-    for (std::size_t v = 0; v < Vectors; ++v)
-      hn::StoreU(finished(p, first + f, hn::RearrangeToOddPlusEven(sums[f][v], others[f][v])), d,
-                 results + v * lanes);
-    store(p, first + f, pixel, count, results);
-  }
-}
-
-/// As many filters at a time as a core's second-level cache holds; their weights pass a tile, which
-/// stays in the first level.
-void convolve(const IntegerPixels& p) {
-  const std::size_t lanes = hn::Lanes(Sums()), pixels = (p.rows - 1) * p.row + p.width;
-  if (p.filters == 1) {
-    for (std::size_t pixel = 0; pixel < pixels; pixel += 4 * lanes)
-      convolve_tile<1, 4>(p, 0, pixel, pixels);
-    return;
-  }
-  constexpr std::size_t own = std::size_t{128} << 10;
-  const std::size_t fitting = own / (p.planes * p.taps * sizeof(std::int32_t));
-  const std::size_t block =
-      std::max<std::size_t>(fitting / most_integer_filters, 1) * most_integer_filters;
-  for (std::size_t first = 0; first < p.filters; first += block) {
-    const std::size_t last = std::min(first + block, p.filters);
-    for (std::size_t pixel = 0; pixel < pixels; pixel += 2 * lanes) {
-      std::size_t filter = first;
-      for (; filter + most_integer_filters <= last; filter += most_integer_filters)
-        convolve_tile<most_integer_filters, 2>(p, filter, pixel, pixels);
-      if (last - filter == 3) convolve_tile<3, 2>(p, filter, pixel, pixels);
-      if (last - filter == 2) convolve_tile<2, 2>(p, filter, pixel, pixels);
-      if (last - filter == 1) convolve_tile<1, 2>(p, filter, pixel, pixels);
-    }
-  }
-}
-
-template <class T, std::size_t Stride>
-HWY_INLINE void widen(const IntegerRow& row, std::size_t stride) {
-  const auto* const first = reinterpret_cast<const T*>(row.first);
-  const auto* const second = reinterpret_cast<const T*>(row.second);
-  POLYCHRON_INDEPENDENT_STEPS
-  for (std::size_t i = 0; i < row.count; ++i) {
-    const std::size_t at = i * (Stride == 0 ? stride : Stride);
-    const auto low = static_cast<std::uint32_t>(first[at] - row.zero) & 0xffffU;
-    const auto high = static_cast<std::uint32_t>(second[at] - row.zero) << 16U;
-    row.pairs[i] = static_cast<std::int32_t>(low | high);
-  }
-}
-template <class T>
-HWY_INLINE void widen_any(const IntegerRow& row) {
-  if (row.stride == 1) return widen<T, 1>(row, 1);
-  if (row.stride == 2) return widen<T, 2>(row, 2);
-  widen<T, 0>(row, row.stride);
-}
-void widen_row(const IntegerRow& row) {
-  row.is_signed ? widen_any<std::int8_t>(row) : widen_any<std::uint8_t>(row);
-}
-
-}  // namespace polychron::kernels::direct::HWY_NAMESPACE
-HWY_AFTER_NAMESPACE();
-
-#if HWY_ONCE
 namespace polychron::kernels::direct {
 namespace {
 
-HWY_EXPORT(convolve);
-HWY_EXPORT(widen_row);
-
-std::int32_t integer_at(const std::byte* elements, std::size_t i, bool is_signed) {
+std::int32_t element_at(const std::byte* elements, std::size_t i, bool is_signed) {
   const auto value = std::to_integer<std::uint8_t>(elements[i]);
   return is_signed ? static_cast<std::int8_t>(value) : std::int32_t{value};
 }
@@ -199,9 +26,9 @@ std::int32_t integer_at(const std::byte* elements, std::size_t i, bool is_signed
 std::size_t quotient_up(std::size_t a, std::size_t b) { return (a + b - 1) / b; }
 
 /// A dimension of pictures.
-struct Extent {
+struct PaddedExtent {
   std::size_t in, out, window, stride, dilation, before;
-  Extent(const Problem& problem, std::size_t i)
+  PaddedExtent(const Problem& problem, std::size_t i)
       : in(problem.inputs[0].descriptor.shape[2 + i]),
         out(problem.outputs[0].descriptor.shape[2 + i]),
         window(problem.inputs[1].descriptor.shape[2 + i]) {
@@ -213,7 +40,7 @@ struct Extent {
 };
 
 /// A part: some groups of images, and some rows of each.
-struct Share {
+struct PictureShare {
   std::size_t first_group, last_group, first_row, last_row;
   std::size_t worker;
 };
@@ -251,11 +78,12 @@ class IntegerConvolutionKernel final : public Kernel {
                                                                                     arguments);
   }
 
-  Share whole() const { return {0, c_.images * c_.groups, 0, y_.out, 0}; }
-  const Share& share(std::size_t part) const { return shares_[part]; }
-  std::span<const std::byte> read_first(const Share&) const noexcept { return {}; }
+  PictureShare whole() const { return {0, c_.images * c_.groups, 0, y_.out, 0}; }
+  const PictureShare& share(std::size_t part) const { return shares_[part]; }
+  std::span<const std::byte> read_first(const PictureShare&) const noexcept { return {}; }
 
-  void compute(const Share& share, const Arguments& arguments, std::span<const std::byte>) const {
+  void compute(const PictureShare& share, const Arguments& arguments,
+               std::span<const std::byte>) const {
     std::byte* const scratch = arguments.scratch + share.worker * worker_bytes_;
     IntegerPixels pixels = numbers(arguments, scratch + picture_bytes(block_));
     pixels.picture = reinterpret_cast<const std::int32_t*>(scratch);
@@ -271,7 +99,7 @@ class IntegerConvolutionKernel final : public Kernel {
         widen_rows(group, row, pixels.rows, arguments, scratch);
         pixels.results = arguments.outputs[0] +
                          (group * c_.filters * pixels.step + row * x_.out) * byte_size(c_.result);
-        HWY_DYNAMIC_DISPATCH(convolve)(pixels);
+        convolve_integers(pixels);
       }
     }
   }
@@ -316,8 +144,8 @@ class IntegerConvolutionKernel final : public Kernel {
     const std::size_t parts = parts_of(operations / operations_per_ns, units);
     for (std::size_t i = 0; i < parts; ++i) {
       const std::size_t begin = units * i / parts, end = units * (i + 1) / parts;
-      shares_.push_back(by_groups ? Share{begin, end, 0, y_.out, i}
-                                  : Share{0, groups, begin, end, i});
+      shares_.push_back(by_groups ? PictureShare{begin, end, 0, y_.out, i}
+                                  : PictureShare{0, groups, begin, end, i});
     }
   }
 
@@ -342,7 +170,7 @@ class IntegerConvolutionKernel final : public Kernel {
       integers[i] = bias_.present ? biases[one_bias ? 0 : i] : 0;
       integers[count + i] = c_.zeros == 0
                                 ? 0
-                                : integer_at(arguments.inputs[c_.zeros], c_.scales.one ? 0 : i,
+                                : element_at(arguments.inputs[c_.zeros], c_.scales.one ? 0 : i,
                                              c_.result == DataType::int8);
     }
     return {.planes = planes_,
@@ -374,7 +202,7 @@ class IntegerConvolutionKernel final : public Kernel {
     IntegerRow row{.stride = x_.stride,
                    .count = row_,
                    .is_signed = c_.is_signed,
-                   .zero = integer_at(&zero, 0, c_.is_signed)};
+                   .zero = element_at(&zero, 0, c_.is_signed)};
     for (std::size_t p = 0; p < planes_; ++p)
       for (std::size_t line = 0; line < y_.stride * y_.span(rows); ++line) {
         const std::size_t padded = first * y_.stride + line;
@@ -400,13 +228,13 @@ class IntegerConvolutionKernel final : public Kernel {
           part.pairs =
               pairs + p * plane(block_) +
               ((line % y_.stride * x_.stride + phase) * y_.span(block_) + line / y_.stride) * row_;
-          HWY_DYNAMIC_DISPATCH(widen_row)(part);
+          widen_integers(part);
         }
       }
   }
 
   const IntegerConvolution c_;
-  const Extent y_, x_;
+  const PaddedExtent y_, x_;
   const Slot bias_;
   std::size_t columns_ = 0;  ///< pairs of a window's row
   std::size_t planes_ = 0;
@@ -415,7 +243,7 @@ class IntegerConvolutionKernel final : public Kernel {
   std::size_t line_ = 0;   ///< bytes
   std::vector<std::size_t> offsets_;
   KeptBytes weights_;
-  std::vector<Share> shares_;
+  std::vector<PictureShare> shares_;
   std::size_t worker_bytes_ = 0;
 };
 
@@ -428,4 +256,3 @@ KernelResult prepare_integer_convolution(const Problem& problem) {
 }
 
 }  // namespace polychron::kernels::direct
-#endif

@@ -1,4 +1,4 @@
-// A part of a picture of 8-bit integers, as its convolution reads it.
+// A part of a picture of 8-bit integers, as its convolution reads it, and the loops over it.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,8 @@ inline constexpr std::size_t most_integer_filters = 4;
 /// The most sums of a filter in registers, with the widest vectors that Highway has.
 inline constexpr std::size_t most_integer_pixels = 128;
 
-/// Makes a row of pairs: elements minus their zero point, in 16 bits. The element of column i is at
-/// `i * stride`. Each line begins and ends with as many zero points as the convolution pads.
+/// A row of pairs to make: elements minus their zero point, in 16 bits. The element of column i is
+/// at `i * stride`. Each line begins and ends with as many zero points as the convolution pads.
 struct IntegerRow {
   const std::byte* first = nullptr;   ///< the first elements of the pairs
   const std::byte* second = nullptr;  ///< the second ones
@@ -48,5 +48,8 @@ struct IntegerPixels {
   std::byte* results = nullptr;
   std::size_t step = 0;  ///< elements between filters' results
 };
+
+void convolve_integers(const IntegerPixels& pixels);
+void widen_integers(const IntegerRow& row);
 
 }  // namespace polychron::kernels::direct
