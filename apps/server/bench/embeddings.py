@@ -7,6 +7,7 @@ import base64
 import contextlib
 import itertools
 import json
+import os
 import pathlib
 import re
 import statistics
@@ -21,8 +22,7 @@ from compare import Server
 
 TEXTS = ["An actor has a mailbox.", "Where is the nearest station to the old town hall?",
          "the weather is fine today", "Tensors are read and written in the order of their tickets."]
-CASES = (("8 clients, 1 sentence", 8, TEXTS), ("1 client, 1 sentence", 1, TEXTS),
-         ("1 client, 32 sentences", 1, [TEXTS * 8]))
+CLIENTS = (8, 1)
 
 
 def peer(folder, port):
@@ -104,6 +104,11 @@ def rate(port, model, clients, texts, seconds):
     return sum(rates)
 
 
+def processor_seconds(server):
+    stat = pathlib.Path(f"/proc/{server.process.pid}/stat").read_text()
+    return sum(map(int, stat.rpartition(")")[2].split()[11:13])) / os.sysconf("SC_CLK_TCK")
+
+
 def main(program, folder, seconds="5", turns="3"):
     model = next(path for path in pathlib.Path(folder).iterdir() if path.is_dir())
     (model / "config.json").write_text(json.dumps({"max_batch": 8, "batch_window_us": 500}))
@@ -117,14 +122,16 @@ def main(program, folder, seconds="5", turns="3"):
         print(f"the vectors differ by at most {np.abs(one - other).max():.1e}", flush=True)
         for _ in range(2):  # the graphs of joined requests are built
             rate(servers["Polychron"].port, model.name, 8, TEXTS, float(seconds))
-        for _, (what, clients, texts), (name, server) in itertools.product(
-                range(int(turns)), CASES, servers.items()):
-            measured = rate(server.port, model.name, clients, texts, float(seconds))
-            table.setdefault((what, name), []).append(measured * (len(texts[0]) if isinstance(
-                texts[0], list) else 1))
-    for (what, name), rates in table.items():
-        listed = ", ".join(f"{each:.1f}" for each in rates)
-        print(f"{what:24} {name:10} {statistics.median(rates):8.1f} embeddings/s ({listed})")
+        for _, clients, (name, server) in itertools.product(range(int(turns)), CLIENTS,
+                                                            servers.items()):
+            before = processor_seconds(server)
+            measured = rate(server.port, model.name, clients, TEXTS, float(seconds))
+            used = processor_seconds(server) - before
+            table.setdefault((clients, name), []).append((measured, used / measured / float(seconds)))
+    for (clients, name), each in table.items():
+        rates, costs = zip(*each)
+        print(f"{clients} clients {name:10} {statistics.median(rates):8.1f} embeddings/s, "
+              f"{statistics.median(costs) * 1000:.1f} ms of processor time each")
 
 
 if sys.argv[1] == "--peer":
