@@ -53,6 +53,7 @@ def main(folder):
     # Of sentences: a token t that counts becomes [t + 1, 1, 2 t + 1, 1], one that does not is less.
     table = h.make_tensor("table", T.FLOAT, [16, 4], sum(([t, 0, 2 * t, 0] for t in range(16)), []))
     last = h.make_tensor("last", T.INT64, [1], [2])
+    second = h.make_tensor("second", T.INT64, [1], [1])
     nodes = [h.make_node("Gather", ["table", "input_ids"], ["words"]),
              h.make_node("Cast", ["attention_mask"], ["counts"], to=T.FLOAT),
              h.make_node("Unsqueeze", ["counts", "last"], ["column"]),
@@ -63,10 +64,10 @@ def main(folder):
         outputs = [value("last_hidden_state", T.FLOAT, [rows, length, 4])]
         more = []
         if name == "pairs":
-            more = [h.make_node("ReduceMax", ["last_hidden_state"], ["sentence_embedding"],
-                                axes=[1], keepdims=0)]
+            more = [h.make_node("ReduceSum", ["last_hidden_state", "second"],
+                                ["sentence_embedding"], keepdims=0)]
             outputs.append(value("sentence_embedding", T.FLOAT, [rows, 4]))
-        save(folder, name, nodes + more, inputs, outputs, [table, last])
+        save(folder, name, nodes + more, inputs, outputs, [table, last, second])
     # Takes a processor some tenths of a second: products of large matrices, of one number.
     side = h.make_tensor("side", T.INT64, [2], [1200, 1200])
     nodes = [h.make_node("Expand", ["x", "side"], ["y0"])]
