@@ -1,5 +1,6 @@
 // Many generations at once: the bits that each has alone, turns, and ends.
 #include <algorithm>
+#include <array>
 #include <boost/test/unit_test.hpp>
 #include <cstring>
 #include <random>
@@ -117,7 +118,7 @@ BOOST_FIXTURE_TEST_SUITE(joint, JointFixture)
 BOOST_AUTO_TEST_CASE(a_row_of_a_joint_step_has_the_bits_that_it_has_alone) {
   const TemporaryFile packed(packed_file(tiny).bytes());
   for (const int cores : {1, 2})
-    for (const auto* weights : {&file, &packed}) {
+    for (const TemporaryFile* weights : std::array<const TemporaryFile*, 2>{&file, &packed}) {
       const auto own = runtime.create_context({.cores = cores}).get();
       const ModelState state(own, GgufFile(weights->path()), {.context_length = 100}, "tiny");
       BOOST_TEST(state.joint.size() == 4U);
