@@ -187,7 +187,7 @@ class Decoder {
   const std::uint32_t rows_, context_, chats_;
   const std::uint32_t own_rows_;  ///< of each chat
   GraphBuilder b_;
-  Operand x_;  ///< the residual stream: [rows, width]
+  Operand x_;                                       ///< the residual stream: [rows, width]
   const std::vector<Operand> caches_, past_masks_;  ///< of each chat
   const Operand own_mask_;
   const std::vector<Operand> angles_;  ///< cosines and sines: [rows, 1, features / 2]

@@ -34,9 +34,9 @@ struct DecoderShape {
 /// The descriptor of keys and values of `tokens` tokens.
 OperandDescriptor cache_descriptor(const DecoderSizes& sizes, std::uint32_t tokens);
 
-/// Builds the graph. Of several rows of a chat each sees those before it; they give no logits. A row
-/// of a chat among others has the bits that it has alone. Rejects as
-/// GraphBuilder::build() does.
+/// Builds the graph. Of several rows of a chat each sees those before it; they give no logits. A
+/// row of a chat among others has the bits that it has alone. Rejects as GraphBuilder::build()
+/// does.
 Future<Graph> build_decoder(const Context& context, const DecoderSizes& sizes,
                             const DecoderWeights& weights, const DecoderShape& shape,
                             const std::string& label);

@@ -47,7 +47,7 @@ class Job {
   Error current_error() const;
 
  private:
-  const ModelState& model_;  ///< the loop keeps it
+  const ModelState& model_;      ///< the loop keeps it
   std::vector<TokenId> tokens_;  ///< of the prompt and the text
   std::uint32_t cached_ = 0;     ///< of these, those whose keys and values are in the cache
   const GenerateOptions options_;

@@ -127,8 +127,8 @@ class Round {
     std::vector<float> embedded(std::size_t{rows} * width);  // of superfluous rows zeros
     std::vector<float> turns(std::size_t{rows} * model_.sizes.features);
     std::vector<std::int32_t> lengths(shape.chats);
-    NamedTensors inputs{{port::embedding, embedding}, {port::angles, angles},
-                        {port::length, length}};
+    NamedTensors inputs{
+        {port::embedding, embedding}, {port::angles, angles}, {port::length, length}};
     for (std::uint32_t i = 0; i < rows; ++i) {
       const Job* const job = shape.chats == 1     ? chosen_.front()
                              : i < chosen_.size() ? chosen_[i]

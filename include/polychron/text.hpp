@@ -90,8 +90,8 @@ struct Generated {
 /// Handle to a language model on a context. Copies are handles to the same model. A
 /// default-constructed handle refers to nothing: every call refuses it (type_error).
 ///
-/// Any number of generations may be under way: LoadOptions::chats run, the others wait. Each has keys
-/// and values of its own. They share steps, and pieces of prompts take turns with these. None
+/// Any number of generations may be under way: LoadOptions::chats run, the others wait. Each has
+/// keys and values of its own. They share steps, and pieces of prompts take turns with these. None
 /// changes a bit of another's text.
 ///
 /// Thread-safety: every method may be called from any thread at any time.

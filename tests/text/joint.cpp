@@ -68,9 +68,8 @@ StepResult run(const ModelState& model, const Step& step, const std::vector<RowI
   auto context = model.context;
   std::vector<float> embedding, angles, sines;
   std::vector<std::int32_t> lengths;
-  NamedTensors inputs{{port::embedding, step.embedding},
-                      {port::angles, step.angles},
-                      {port::length, step.length}};
+  NamedTensors inputs{
+      {port::embedding, step.embedding}, {port::angles, step.angles}, {port::length, step.length}};
   for (const auto& row : rows) {
     embedding.insert(embedding.end(), row.embedding.begin(), row.embedding.end());
     angles.insert(angles.end(), row.cosines.begin(), row.cosines.end());
@@ -85,8 +84,7 @@ StepResult run(const ModelState& model, const Step& step, const std::vector<RowI
   context.write_tensor(step.embedding, embedding);
   context.write_tensor(step.angles, angles);
   context.write_tensor(step.length, lengths);
-  context.dispatch(step.graph, inputs,
-                   {{port::rows, step.new_rows}, {port::logits, step.logits}});
+  context.dispatch(step.graph, inputs, {{port::rows, step.new_rows}, {port::logits, step.logits}});
   return {context.read_tensor(step.logits).get().to_vector<float>(),
           context.read_tensor(step.new_rows).get().to_vector<float>()};
 }

@@ -34,7 +34,7 @@ struct ModelConfig {
   std::uint64_t memory_limit = std::uint64_t{4} << 30;
   std::size_t shapes = 16;              ///< graphs of different shapes that are kept
   std::uint32_t context_length = 1024;  ///< tokens of a prompt and its text, of language models
-  std::uint32_t chats = 8;               ///< texts at once, of language models
+  std::uint32_t chats = 8;              ///< texts at once, of language models
   std::uint32_t max_batch = 1;          ///< rows that requests may have together; 1: not joined
   std::chrono::microseconds batch_window{0};  ///< the longest wait for others; 0: not joined
   std::size_t versions = 1;                   ///< the highest ones that are served

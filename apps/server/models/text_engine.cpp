@@ -67,10 +67,9 @@ std::shared_ptr<Engine> TextEngine::load(const EngineOrigin& origin, const Engin
   options.threads = config.threads;
   options.memory_limit = config.memory_limit;
   const auto context = host.runtime.create_context(options).get();
-  auto model = text::Model::load(context, origin.file,
-                                 {.label = config.label,
-                                  .context_length = config.context_length,
-                                  .chats = config.chats});
+  auto model = text::Model::load(
+      context, origin.file,
+      {.label = config.label, .context_length = config.context_length, .chats = config.chats});
   return std::shared_ptr<Engine>(new TextEngine(origin, host, std::move(model)));
 }
 
