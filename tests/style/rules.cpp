@@ -68,7 +68,7 @@ const std::vector<std::string> places_of_locks{
     "onnx/spare_outputs",            // memory that a session's runs take and give back
     "observe/replay/drivers",        // threads that take turns, one awake at a time
     "observe/stress/fault_backend",  // tests and backends meet there
-    "apps/text/scheduler",  // generations come from any thread
+    "apps/text/scheduler",           // generations come from any thread
     "apps/tool/",
     "tests/bench/",
 };
