@@ -306,12 +306,12 @@ export class MLGraphBuilder {
       .map((parts) => new MLOperand(parts));
   }
 
-  async build(outputs) {
+  async build(outputs, options) {
     const built = native.build(
       this.handle,
       outputs.map(([name]) => name),
       outputs.map(([, operand]) => operand.handle),
-      '',
+      options?.mostShapes,
     );
     return new MLGraph(await settled(built, 'build', this.context));
   }

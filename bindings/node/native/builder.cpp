@@ -73,9 +73,11 @@ napi_value build(const Call& call) {
   const auto count = call[1].length();
   for (std::uint32_t i = 0; i < count; ++i)
     outputs.emplace_back(call[1].at(i).text(), call[2].at(i).as<OperandHandle>().operand);
+  BuildOptions options;
+  if (const auto most = call[3]; most.present()) options.most_shapes = most.uint32();
   const auto env = call.env();
   return call.environment.promise(
-      builder_of(call).build(outputs, {call[3].text()}), [env](Result<Graph> built) {
+      builder_of(call).build(outputs, options), [env](Result<Graph> built) {
         const auto graph = std::move(built).value();
         const std::vector parts{make(env, std::make_unique<GraphHandle>(env, graph)),
                                 make_descriptors(env, graph.dynamic_inputs()),

@@ -10,11 +10,11 @@ import { descriptor } from './helpers/programs.mjs';
 const sequence = { name: 'sequence', maxSize: 512 };
 
 /** y = 2 x, of any number of rows. */
-const doubling = async (shape = [sequence, 2]) => {
+const doubling = async (shape = [sequence, 2], ...options) => {
   const context = await ml.createContext({ features: ['dynamic-dimensions'] });
   const builder = new MLGraphBuilder(context);
   const x = builder.dynamicInput('x', { dataType: 'float32', shape });
-  return { context, builder, x, graph: await builder.build({ y: builder.add(x, x) }) };
+  return { context, builder, x, graph: await builder.build({ y: builder.add(x, x) }, ...options) };
 };
 
 /** What the graph makes of `rows` rows of ones. */
@@ -87,4 +87,16 @@ test('wrong descriptors, and contexts without the feature, are refused', async (
     () => plain.dynamicInput('x', { dataType: 'float32', shape: [sequence] }),
     /dynamic-dimensions/,
   );
+});
+
+test('a graph keeps as many sets of shapes as it is told', async () => {
+  const graphsAfter = async (...options) => {
+    const doubled = await doubling([sequence, 2], ...options);
+    for (const rows of [1, 2, 3, 1]) await dispatched(doubled, rows);
+    return doubled.context.stats().builds;
+  };
+  assert.equal((await graphsAfter({ mostShapes: 2 })) - (await graphsAfter()), 1);
+  assert.equal(await graphsAfter({}), await graphsAfter());
+  await assert.rejects(doubling([sequence, 2], { mostShapes: 0 }), /most_shapes/);
+  await assert.rejects(doubling([sequence, 2], { mostShapes: -1 }), { name: 'TypeError' });
 });
