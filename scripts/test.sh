@@ -12,9 +12,11 @@
 #   server    polychron-server, built against an installed Polychron, and real clients of its protocol
 #   node      the npm package webnn: addon, tests, the packed file
 #   python    the Python package: a wheel for each Python, its tests in fresh virtual environments
-#   nightly   all of these for hours: more schedules, an hour of each soak and of each fuzz target, packages and debian13
+#   nightly   all of these for hours: more schedules, an hour of each soak and of each fuzz target, packages, debian13 and
+#             arm64
 #   packages  the Debian packages installed in a bare root, used and removed (check-packages.sh)
 #   debian13  the main job and the tests in a bare root of Debian 13 (check-debian13.sh)
+#   arm64     compiled for arm64, tests under qemu (check-arm64.sh)
 set -eu
 . "$(dirname "$0")/common.sh"
 
@@ -163,13 +165,14 @@ test_nightly() {
   run packages sh scripts/check-packages.sh
   run server-package sh scripts/check-server.sh
   run debian13 sh scripts/check-debian13.sh
+  run arm64 sh scripts/check-arm64.sh
 }
 
 [ $# -gt 0 ] || set -- release
 for set_of_tests in "$@"; do
   case $set_of_tests in
-    lint | release | quick | tsan | asan | fuzz | server | node | python | nightly | packages | debian13) ;;
-    *) die "no such set: '$set_of_tests' (lint, release, quick, tsan, asan, fuzz, server, node, python, nightly, packages or debian13)" ;;
+    lint | release | quick | tsan | asan | fuzz | server | node | python | nightly | packages | debian13 | arm64) ;;
+    *) die "no such set: '$set_of_tests' (lint, release, quick, tsan, asan, fuzz, server, node, python, nightly, packages, debian13 or arm64)" ;;
   esac
 done
 sh scripts/setup.sh tests
@@ -186,7 +189,7 @@ for set_of_tests in "$@"; do
     lint | release | quick | tsan | server | node | python | nightly) "test_$set_of_tests" ;;
     asan) test_asan '|slow' ;;
     fuzz) run fuzz sh scripts/fuzz.sh ;;
-    packages | debian13) run "$set_of_tests" sh "scripts/check-$set_of_tests.sh" ;;
+    packages | debian13 | arm64) run "$set_of_tests" sh "scripts/check-$set_of_tests.sh" ;;
   esac
 done
 cat "$failures"

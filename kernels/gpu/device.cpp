@@ -10,6 +10,32 @@
 #include "polychron/future.hpp"
 
 namespace polychron::kernels::gpu {
+
+void check(cl_int status, const char* call) {
+  switch (status) {
+    case CL_SUCCESS:
+      return;
+    case CL_OUT_OF_HOST_MEMORY:
+    case CL_OUT_OF_RESOURCES:
+    case CL_MEM_OBJECT_ALLOCATION_FAILURE:
+    case CL_INVALID_BUFFER_SIZE:
+      throw Error(ErrorKind::out_of_memory, std::string("the GPU is out of memory: ") + call +
+                                                " fails with " + std::to_string(status));
+    default:
+      throw Error(ErrorKind::context_lost, std::string("the GPU fails: ") + call +
+                                               " gives OpenCL error " + std::to_string(status));
+  }
+}
+
+Error of_device(const Error& error) {
+  if (error.kind() == ErrorKind::out_of_memory || error.kind() == ErrorKind::context_lost)
+    return error;
+  return Error(ErrorKind::context_lost, "the GPU fails: " + error.message());
+}
+
+Error of_device(const dnnl::error& error) { return of_device(onednn::to_error(error)); }
+
+#if DNNL_GPU_RUNTIME == DNNL_RUNTIME_OCL
 namespace {
 
 /// CL_DEVICE_SUB_GROUP_SIZES_INTEL, of the extension cl_intel_required_subgroup_size.
@@ -35,30 +61,6 @@ std::size_t largest_sub_group(cl_device_id device) {
 }
 
 }  // namespace
-
-void check(cl_int status, const char* call) {
-  switch (status) {
-    case CL_SUCCESS:
-      return;
-    case CL_OUT_OF_HOST_MEMORY:
-    case CL_OUT_OF_RESOURCES:
-    case CL_MEM_OBJECT_ALLOCATION_FAILURE:
-    case CL_INVALID_BUFFER_SIZE:
-      throw Error(ErrorKind::out_of_memory, std::string("the GPU is out of memory: ") + call +
-                                                " fails with " + std::to_string(status));
-    default:
-      throw Error(ErrorKind::context_lost, std::string("the GPU fails: ") + call +
-                                               " gives OpenCL error " + std::to_string(status));
-  }
-}
-
-Error of_device(const Error& error) {
-  if (error.kind() == ErrorKind::out_of_memory || error.kind() == ErrorKind::context_lost)
-    return error;
-  return Error(ErrorKind::context_lost, "the GPU fails: " + error.message());
-}
-
-Error of_device(const dnnl::error& error) { return of_device(onednn::to_error(error)); }
 
 Result<std::shared_ptr<const Gpu>> open_gpu() {
   const auto refuse = [](const std::string& reason) {
@@ -90,6 +92,16 @@ Result<std::shared_ptr<const Gpu>> open_gpu() {
 cl_command_queue queue_of(const dnnl::stream& stream) {
   return dnnl::ocl_interop::get_command_queue(stream);
 }
+#else  // Debian's oneDNN for arm64
+Result<std::shared_ptr<const Gpu>> open_gpu() {
+  return Error(ErrorKind::not_supported, "this oneDNN has no OpenCL");
+}
+
+cl_command_queue queue_of(const dnnl::stream&) {
+  ensure(false, "a GPU was opened");
+  return nullptr;
+}
+#endif
 
 DeviceMemory::DeviceMemory(const Gpu& gpu, std::size_t bytes) : bytes_(bytes) {
   cl_int status = CL_SUCCESS;
