@@ -164,30 +164,6 @@ void quantize(Node& node) {
   node.set(result.operand(), 0, type);
 }
 
-/// A literal of 4-bit integers, which has a byte for each, as a constant of `shape` of WebNN's own
-/// type: products leave such weights packed. 0 everywhere if `literal` is null.
-Term packed_constant(Node& node, DataType type, const Shape& shape, const Literal* literal) {
-  const OperandDescriptor descriptor{type, shape};
-  Buffer bytes(*byte_length(descriptor));
-  node.importer.spend_bytes(bytes.size());
-  for (std::size_t i = 0; literal != nullptr && i < literal->bytes.size(); ++i)
-    bytes.data()[i / 2] |= (literal->bytes[i] & std::byte{0xf}) << i % 2 * 4;
-  return {node, node.builder.constant(descriptor, std::move(bytes))};
-}
-
-/// The 4-bit type for DequantizeLinear's elements and its zero points, as many as scales, if both
-/// are literals.
-std::optional<DataType> packed_type(const Node& node, std::size_t scales) {
-  const auto* const x = node.literal(0);
-  if (x == nullptr) return std::nullopt;
-  if (node.has_input(2) && (!node.literal(2) || count(*node.literal(2)) != scales))
-    return std::nullopt;
-  if (x->type == ElementType::int4 && has_constants_of(node, DataType::int4)) return DataType::int4;
-  if (x->type == ElementType::uint4 && has_constants_of(node, DataType::uint4))
-    return DataType::uint4;
-  return std::nullopt;
-}
-
 void dequantize(Node& node) {
   const auto steps = read_steps(node);
   const auto x = term(node, 0);
@@ -195,11 +171,10 @@ void dequantize(Node& node) {
   auto input = x.pad(steps.axis, 0, steps.missing);
   const auto scale = of_rank(term(node, 1), x.rank(), steps.axis);
   auto zero = zero_point(scale, optional_term(node, 2), steps.axis, x.data_type());
-  const auto type_of_four_bits = packed_type(node, count(scale.shape()));
-  if (type_of_four_bits && steps.missing == 0) {
-    input = packed_constant(node, *type_of_four_bits, x.shape(), node.literal(0));
-    const auto* const zeros = node.has_input(2) ? node.literal(2) : nullptr;
-    zero = packed_constant(node, *type_of_four_bits, scale.shape(), zeros);
+  const auto packed = steps.missing == 0 ? packed_type(node, count(scale.shape())) : std::nullopt;
+  if (packed) {
+    input = packed_constant(node, *packed, x.shape(), 0);
+    zero = packed_constant(node, *packed, scale.shape(), 2);
   }
   auto result = x.with(node.builder.dequantize_linear(input.operand(), scale.operand(),
                                                       zero.operand(), node.label()));

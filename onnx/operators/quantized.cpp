@@ -11,9 +11,35 @@
 
 namespace polychron::onnx::detail {
 
+namespace {
+
+/// True if the context has constants of this type. Strict ones have none of 4 bits.
 bool has_constants_of(const Node& node, DataType type) {
   const auto& types = node.builder.context().op_support_limits().constant.data_types;
   return std::ranges::find(types, type) != types.end();
+}
+
+}  // namespace
+
+Term packed_constant(Node& node, DataType type, const Shape& shape, std::size_t i) {
+  const auto* const literal = node.has_input(i) ? node.literal(i) : nullptr;
+  const OperandDescriptor descriptor{type, shape};
+  Buffer bytes(*byte_length(descriptor));
+  node.importer.spend_bytes(bytes.size());
+  for (std::size_t k = 0; literal != nullptr && k < literal->bytes.size(); ++k)
+    bytes.data()[k / 2] |= (literal->bytes[k] & std::byte{0xf}) << k % 2 * 4;
+  return {node, node.builder.constant(descriptor, std::move(bytes))};
+}
+
+std::optional<DataType> packed_type(const Node& node, std::size_t scales) {
+  const auto* const x = node.literal(0);
+  if (x == nullptr) return std::nullopt;
+  if (node.has_input(2) && (!node.literal(2) || count(*node.literal(2)) != scales))
+    return std::nullopt;
+  if (x->type == ElementType::int4 && has_constants_of(node, DataType::int4)) return DataType::int4;
+  if (x->type == ElementType::uint4 && has_constants_of(node, DataType::uint4))
+    return DataType::uint4;
+  return std::nullopt;
 }
 
 namespace {

@@ -12,8 +12,12 @@ inline std::optional<Term> optional_term(Node& node, std::size_t i) {
   return term(node, i);
 }
 
-/// True if the context has constants of this type. Strict ones have none of 4 bits.
-bool has_constants_of(const Node& node, DataType type);
+/// The 4-bit type for DequantizeLinear's elements and its zero points, as many as scales, if both
+/// are literals. None in strict contexts.
+std::optional<DataType> packed_type(const Node& node, std::size_t scales);
+/// Input `i`, a literal with a byte for each 4-bit integer, as a constant of `shape` of such a
+/// type: products leave such weights packed. 0 everywhere if there is no such input.
+Term packed_constant(Node& node, DataType type, const Shape& shape, std::size_t i);
 
 /// round(x / scale) + zero point, clamped to the range of `type`. Throws for a type that cannot be
 /// quantized to.
