@@ -227,7 +227,9 @@ void SentenceModel::take(const Run& run, std::span<const TokenIds> sentences,
   for (std::size_t row = 0; row < run.sentences.size(); ++row, from += row_size) {
     const auto place = run.sentences[row];
     const auto vector = std::span(vectors.values).subspan(place * vectors.width, vectors.width);
-    const auto tokens = by_token && pooling_ == Pooling::mean ? sentences[place].size() : 1;
+    const auto tokens = by_token && pooling_ == Pooling::mean
+                            ? std::max<std::size_t>(sentences[place].size(), 1)
+                            : 1;
     std::ranges::fill(vector, 0.0F);
     for (std::size_t token = 0; token < tokens; ++token)
       for (std::size_t i = 0; i < vector.size(); ++i) vector[i] += from[token * vector.size() + i];

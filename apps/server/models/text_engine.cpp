@@ -51,7 +51,7 @@ EngineAnswer text_answer(text::Generated generated, bool by_tensors) {
 
 }  // namespace
 
-TextEngine::TextEngine(const EngineOrigin& origin, const EngineHost& host, text::Model model)
+TextEngine::TextEngine(const EngineHost& host, text::Model model)
     : signature_(text_signature()),
       metrics_(host.metrics),
       counts_(metrics_->text()),
@@ -70,7 +70,7 @@ std::shared_ptr<Engine> TextEngine::load(const EngineOrigin& origin, const Engin
   auto model = text::Model::load(
       context, origin.file,
       {.label = config.label, .context_length = config.context_length, .chats = config.chats});
-  return std::shared_ptr<Engine>(new TextEngine(origin, host, std::move(model)));
+  return std::shared_ptr<Engine>(new TextEngine(host, std::move(model)));
 }
 
 Future<EngineOutcome> TextEngine::infer(EngineRequest&& request) {

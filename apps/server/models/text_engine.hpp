@@ -29,7 +29,7 @@ class TextEngine final : public Engine, public std::enable_shared_from_this<Text
   struct Job;
   using Jobs = std::list<std::shared_ptr<Job>>;
 
-  TextEngine(const EngineOrigin& origin, const EngineHost& host, text::Model model);
+  TextEngine(const EngineHost& host, text::Model model);
   /// Begins those for which there is room.
   void begin();
   void run(const std::shared_ptr<Job>& job);
