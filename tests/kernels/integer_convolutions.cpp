@@ -10,7 +10,7 @@
 #include "kernels/cpu/cut_kernel.hpp"
 #include "ops/table.hpp"
 #include "tests/kernels/fenced.hpp"
-#include "tests/kernels/graphs.hpp"
+#include "tests/kernels/integer_graphs.hpp"
 #include "tests/kernels/random.hpp"
 
 namespace polychron {
@@ -168,46 +168,21 @@ struct WrittenConvolution {
   ValueId wide = 0, result = 0;
   std::vector<ValueId> products = {};
 
-  const Shape& shape(ValueId x) { return maker.graph().values[x].descriptor.shape; }
-  ValueId constant(DataType type_of, const Shape& of, std::uint32_t seed) {
-    Random random(seed);
-    std::vector<std::uint8_t> bytes(*element_count(of));
-    for (auto& x : bytes) x = static_cast<std::uint8_t>(random.pick(0, 255));
-    const auto id = maker.constant(of, bytes);
-    maker.graph().values[id].descriptor.data_type = type_of;
-    return id;
-  }
-  ValueId cast(ValueId x, DataType to) {
-    return maker.node(op("cast"), {x}, Shape(shape(x)), CastAttributes{to}, to);
-  }
-  ValueId difference(ValueId x, std::optional<ValueId> point) {
-    auto integer = cast(x, DataType::int32);
-    if (point)
-      integer = maker.node(op("sub"), {integer, cast(*point, DataType::int32)}, Shape(shape(x)), {},
-                           DataType::int32);
-    return cast(integer, DataType::float32);
-  }
-  ValueId slice(ValueId x, std::size_t axis, std::uint32_t begin, std::uint32_t end) {
-    SliceAttributes a;
-    a.starts.assign(shape(x).size(), 0);
-    a.starts[axis] = begin;
-    a.sizes.assign(shape(x).begin(), shape(x).end());
-    a.sizes[axis] = end - begin;
-    const Shape taken(a.sizes.begin(), a.sizes.end());
-    return maker.node(op("slice"), {x}, taken, a);
-  }
   ValueId picture_part(std::uint32_t begin, std::uint32_t end) {
-    if (groups == 1) return begin == 0 && end == channels ? wide : slice(wide, 1, begin, end);
+    if (groups == 1)
+      return begin == 0 && end == channels ? wide : tests::part_of(maker, wide, 1, begin, end);
     const auto split = maker.node(op("reshape"), {wide}, {1, groups, channels, 7, 8},
                                   ReshapeAttributes{{1, groups, channels, 7, 8}});
-    const auto taken = begin == 0 && end == channels ? split : slice(split, 2, begin, end);
+    const auto taken =
+        begin == 0 && end == channels ? split : tests::part_of(maker, split, 2, begin, end);
     const Shape joined{1, groups * (end - begin), 7, 8};
     return maker.node(op("reshape"), {taken}, joined,
                       ReshapeAttributes{{joined.begin(), joined.end()}});
   }
   ValueId filter_row(ValueId filter, std::uint32_t row) {
     PadAttributes a{.beginning_padding = {0, 0, row, 0}, .ending_padding = {0, 0, 2 - row, 0}};
-    return maker.node(op("pad"), {slice(filter, 2, row, row + 1)}, Shape(shape(filter)), a);
+    return maker.node(op("pad"), {tests::part_of(maker, filter, 2, row, row + 1)},
+                      tests::shape_of(maker, filter), a);
   }
 
   void make() {
@@ -217,31 +192,33 @@ struct WrittenConvolution {
     a.padding = {1, 1, 1, 1};
     a.groups = groups;
     const auto x = maker.input({1, groups * channels, 7, 8}, type);
-    const auto w = computed ? maker.input(window, filter_type) : constant(filter_type, window, 3);
+    const auto w = computed ? maker.input(window, filter_type)
+                            : tests::random_bytes(maker, filter_type, window, 3);
     if (dequantized) {
       const auto scale = maker.constant<float>({1, 1, 1, 1}, {0.5F});
-      const auto point = constant(zero_type, {1, 1, 1, 1}, 6);
+      const auto point = tests::random_bytes(maker, zero_type, {1, 1, 1, 1}, 6);
       const auto steps = maker.random({all, 1, 1, 1}, 0.01F, 0.1F);
-      const auto points = constant(filter_type, {all, 1, 1, 1}, 5);
-      wide = maker.node(op("dequantizeLinear"), {x, scale, point}, Shape(shape(x)));
+      const auto points = tests::random_bytes(maker, filter_type, {all, 1, 1, 1}, 5);
+      wide = maker.node(op("dequantizeLinear"), {x, scale, point}, tests::shape_of(maker, x));
       const auto filter = maker.node(op("dequantizeLinear"), {w, steps, points}, window);
       result = maker.node(op("conv2d"), {wide, filter, maker.random({all})}, of, a);
     } else {
       std::optional<ValueId> point, points;
       if (zero) point = maker.input(whole_zero ? Shape{1, 1, 7, 8} : Shape{}, zero_type);
-      if (filter_zeros) points = constant(filter_type, {all, 1, 1, 1}, 5);
-      wide = difference(x, point);
-      const auto filter = difference(w, points);
+      if (filter_zeros) points = tests::random_bytes(maker, filter_type, {all, 1, 1, 1}, 5);
+      wide = tests::difference(maker, x, point);
+      const auto filter = tests::difference(maker, w, points);
       std::vector<std::array<ValueId, 2>> pairs;
       for (const auto& [begin, end] : parts) {
         const auto picture = picture_part(begin, end);
-        const auto part = begin == 0 && end == channels ? filter : slice(filter, 1, begin, end);
+        const auto part =
+            begin == 0 && end == channels ? filter : tests::part_of(maker, filter, 1, begin, end);
         for (std::uint32_t row = 0; row < (windows ? 3 : 1); ++row)
           pairs.push_back({picture, windows ? filter_row(part, row) : part});
       }
       for (std::size_t i = 0; i < pairs.size(); ++i) {
         products.push_back(maker.node(op("conv2d"), {pairs[i][0], pairs[i][1]}, of, a));
-        const auto integer = cast(products.back(), DataType::int32);
+        const auto integer = tests::cast_to(maker, products.back(), DataType::int32);
         result =
             i == 0 ? integer : maker.node(op("add"), {result, integer}, of, {}, DataType::int32);
       }
@@ -251,13 +228,13 @@ struct WrittenConvolution {
                                          std::vector<std::int32_t>(bias_of_columns ? 8 : all, 7));
         result = maker.node(op("add"), {result, many}, of, {}, DataType::int32);
       }
-      if (factor || quantized) result = cast(result, DataType::float32);
+      if (factor || quantized) result = tests::cast_to(maker, result, DataType::float32);
       if (factor) result = maker.node(op("mul"), {result, maker.random({1, all, 1, 1})}, of);
     }
     if (relu) result = maker.node(op("relu"), {result}, of);
     if (quantized) {
       const auto steps = maker.random({1, all, 1, 1}, 20, 40);
-      const auto points = constant(result_type, {1, all, 1, 1}, 8);
+      const auto points = tests::random_bytes(maker, result_type, {1, all, 1, 1}, 8);
       result = maker.node(op("quantizeLinear"), {result, steps, points}, of, {}, result_type);
     }
     maker.output(result);

@@ -9,7 +9,7 @@
 #include "kernels/cpu/cut_kernel.hpp"
 #include "ops/table.hpp"
 #include "tests/kernels/fenced.hpp"
-#include "tests/kernels/graphs.hpp"
+#include "tests/kernels/integer_graphs.hpp"
 #include "tests/kernels/random.hpp"
 
 namespace polychron {
@@ -178,59 +178,35 @@ struct Written {
   std::vector<ValueId> products = {}, casts = {};
   ValueId wide_left = 0, wide_right = 0, result = 0;
 
-  ValueId constant(DataType type, const Shape& shape, std::uint32_t seed) {
-    Random random(seed);
-    std::vector<std::uint8_t> bytes(*element_count(shape));
-    for (auto& x : bytes) x = static_cast<std::uint8_t>(random.pick(0, 255));
-    const auto id = maker.constant(shape, bytes);
-    maker.graph().values[id].descriptor.data_type = type;
-    return id;
-  }
-  ValueId cast(ValueId x, DataType to) {
-    return maker.node(op("cast"), {x}, shape(x), CastAttributes{to}, to);
-  }
-  const Shape& shape(ValueId x) { return maker.graph().values[x].descriptor.shape; }
-  ValueId difference(ValueId x, std::optional<ValueId> zero) {
-    auto wide = cast(x, DataType::int32);
-    if (zero)
-      wide = maker.node(op("sub"), {wide, cast(*zero, DataType::int32)}, Shape(shape(x)), {},
-                        DataType::int32);
-    return cast(wide, DataType::float32);
-  }
-  ValueId part(ValueId x, std::size_t axis, std::uint32_t begin, std::uint32_t end) {
-    SliceAttributes slice;
-    slice.starts.assign(shape(x).size(), 0);
-    slice.starts[axis] = begin;
-    slice.sizes.assign(shape(x).begin(), shape(x).end());
-    slice.sizes[axis] = end - begin;
-    const Shape taken(slice.sizes.begin(), slice.sizes.end());
-    return maker.node(op("slice"), {x}, taken, slice);
-  }
-
   void make() {
     const auto x = maker.input(rows, left);
     std::optional<ValueId> x_zero, y_zero;
     if (left_zero) x_zero = maker.input(*left_zero, left_zero_type);
     const std::uint32_t inner = rows.back();
     const Shape matrix = transposed ? Shape{columns, inner} : Shape{inner, columns};
-    auto y = computed_matrix ? maker.input(matrix, right) : constant(right, matrix, 3);
+    auto y =
+        computed_matrix ? maker.input(matrix, right) : tests::random_bytes(maker, right, matrix, 3);
     if (transposed)
       y = maker.node(op("transpose"), {y}, {inner, columns}, TransposeAttributes{}, right);
-    if (right_zero) y_zero = constant(right_zero_type, *right_zero, 4);
-    wide_left = difference(x, x_zero), wide_right = difference(y, y_zero);
+    if (right_zero) y_zero = tests::random_bytes(maker, right_zero_type, *right_zero, 4);
+    wide_left = tests::difference(maker, x, x_zero),
+    wide_right = tests::difference(maker, y, y_zero);
     Shape out = rows;
     out.back() = columns;
     for (std::size_t i = 0; i < left_parts.size(); ++i) {
       const auto [begin, end] = left_parts[i];
       const bool whole = begin == 0 && end == inner;
-      const auto a = whole ? wide_left : part(wide_left, rows.size() - 1, begin, end);
-      const auto b = whole ? wide_right : part(wide_right, 0, right_parts[i][0], right_parts[i][1]);
+      const auto a =
+          whole ? wide_left : tests::part_of(maker, wide_left, rows.size() - 1, begin, end);
+      const auto b =
+          whole ? wide_right
+                : tests::part_of(maker, wide_right, 0, right_parts[i][0], right_parts[i][1]);
       products.push_back(maker.node(op("matmul"), {a, b}, out));
-      casts.push_back(cast(products.back(), DataType::int32));
+      casts.push_back(tests::cast_to(maker, products.back(), DataType::int32));
       result = i == 0 ? casts.back()
                       : maker.node(op("add"), {result, casts.back()}, out, {}, DataType::int32);
     }
-    if (real) result = cast(result, DataType::float32);
+    if (real) result = tests::cast_to(maker, result, DataType::float32);
   }
 };
 
@@ -389,7 +365,7 @@ BOOST_AUTO_TEST_CASE(factors_and_summands_end_a_product) {
     Written written{.rows = {2, 5, 40}, .columns = 37, .left_zero = Shape{5, 1}, .real = true};
     written.make();
     auto& maker = written.maker;
-    const Shape shape = written.shape(written.result);
+    const Shape shape = tests::shape_of(written.maker, written.result);
     const auto operand = [&](const Shape& of) {
       return known ? maker.random(of) : maker.input(of);
     };

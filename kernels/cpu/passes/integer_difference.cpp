@@ -31,10 +31,4 @@ std::optional<Difference> difference_of(const Matcher& match, ops::ValueId value
   return fits ? std::optional(Difference{*x, *zero}) : std::nullopt;
 }
 
-ops::ValueId source_of(const Matcher& match, ops::ValueId value) {
-  while (const PlanNode* const reshape = match.made_by(value, ops::op("reshape")))
-    value = reshape->inputs[0];
-  return value;
-}
-
 }  // namespace polychron::kernels

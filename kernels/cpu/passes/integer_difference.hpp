@@ -13,7 +13,4 @@ struct Difference {
 /// both are one, so that no difference is beyond 255.
 std::optional<Difference> difference_of(const Matcher& match, ops::ValueId value);
 
-/// The value with the same elements before any reshape.
-ops::ValueId source_of(const Matcher& match, ops::ValueId value);
-
 }  // namespace polychron::kernels

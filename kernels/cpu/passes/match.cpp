@@ -52,6 +52,12 @@ PlanNode* Matcher::only_made_by(ops::ValueId value, ops::OpId op) const {
   return node != nullptr && only_consumer(graph_, uses_, value) != Uses::none ? node : nullptr;
 }
 
+ops::ValueId Matcher::source_of(ops::ValueId value) const {
+  while (const PlanNode* const reshape = made_by(value, ops::op("reshape")))
+    value = reshape->inputs[0];
+  return value;
+}
+
 std::optional<float> Matcher::scalar(ops::ValueId value) const {
   if (!graph_.is_constant(value) || !is_float32(value)) return std::nullopt;
   const auto floats = floats_of(graph_.values[value]);

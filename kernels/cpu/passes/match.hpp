@@ -28,6 +28,8 @@ class Matcher {
   PlanNode* made_by(ops::ValueId value, ops::OpId op) const;
   /// The node that made_by() finds, if `value` has only one reader; else null.
   PlanNode* only_made_by(ops::ValueId value, ops::OpId op) const;
+  /// The value with the same elements before any reshape.
+  ops::ValueId source_of(ops::ValueId value) const;
   /// The element of `value`, if it is a float32 constant of one element.
   std::optional<float> scalar(ops::ValueId value) const;
   /// The elements of `value` along `axis`, if it is a float32 constant that broadcasts to `shape`

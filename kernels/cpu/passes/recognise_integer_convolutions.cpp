@@ -97,7 +97,7 @@ class ConvolutionRecogniser {
     const auto difference = difference_of(match_, whole);
     if (!difference || graph_.is_constant(difference->elements)) return std::nullopt;
     made.inputs[0] = difference->elements;
-    made.inputs[2] = source_of(match_, difference->zero);
+    made.inputs[2] = match_.source_of(difference->zero);
     return with_filter(std::move(made), window, weights);
   }
 

@@ -90,7 +90,7 @@ class Recogniser {
       return std::nullopt;
     PlanNode node;
     node.op = op_integer_product;
-    node.inputs = {a->elements, b->elements, a->zero, source_of(match_, b->zero)};
+    node.inputs = {a->elements, b->elements, a->zero, match_.source_of(b->zero)};
     node.own_inputs = node.inputs.size();
     node.outputs = last.outputs;
     node.label = last.label;

@@ -164,7 +164,7 @@ class PackedRecogniser {
                                                   const QuantizedShape& matrix) const {
     QuantizedMatrix q;
     std::optional<BlockNumbers> factor;
-    value = source_of(value);
+    value = match_.source_of(value);
     if (const PlanNode* const add = match_.made_by(value, op("add"))) {
       for (const auto& [from, number] : both_orders)
         if (!q.minimum && is_constant(add->inputs[number])) {
@@ -182,10 +182,10 @@ class PackedRecogniser {
       if (!q.zero || shape(sub->inputs[0]) != shape(value)) return std::nullopt;
       value = sub->inputs[0];
     }
-    value = source_of(value);
+    value = match_.source_of(value);
     const PlanNode* const real = match_.made_by(value, op("dequantizeLinear"));
     if (real == nullptr) return std::nullopt;
-    q.elements = source_of(real->inputs[0]);
+    q.elements = match_.source_of(real->inputs[0]);
     q.scale = numbers(real->inputs[1], shape(value), matrix);
     const auto zero = numbers(real->inputs[2], shape(value), matrix);
     if (!graph_.is_constant(q.elements) || !q.scale || !zero) return std::nullopt;
@@ -202,17 +202,10 @@ class PackedRecogniser {
                                       const QuantizedShape& matrix) const {
     if (const PlanNode* const same = match_.made_by(value, op("expand"))) value = same->inputs[0];
     if (!is_constant(value)) return std::nullopt;
-    return BlockNumbers::of(graph_.values[source_of(value)], shape(value), of, matrix);
+    return BlockNumbers::of(graph_.values[match_.source_of(value)], shape(value), of, matrix);
   }
 
-  bool is_constant(ValueId value) const { return graph_.is_constant(source_of(value)); }
-
-  /// The value with the same elements before any reshape.
-  ValueId source_of(ValueId value) const {
-    while (const PlanNode* const reshape = match_.made_by(value, op("reshape")))
-      value = reshape->inputs[0];
-    return value;
-  }
+  bool is_constant(ValueId value) const { return graph_.is_constant(match_.source_of(value)); }
 
   std::optional<PlanNode> joined(const PlanNode& last, const QuantizedShape& matrix,
                                  const QuantizedMatrix& q) {
