@@ -15,8 +15,8 @@ inline std::optional<Term> optional_term(Node& node, std::size_t i) {
 /// The 4-bit type for DequantizeLinear's elements and its zero points, as many as scales, if both
 /// are literals. None in strict contexts.
 std::optional<DataType> packed_type(const Node& node, std::size_t scales);
-/// Input `i`, a literal with a byte for each 4-bit integer, as a constant of `shape` of such a
-/// type: products leave such weights packed. 0 everywhere if there is no such input.
+/// Input `i` as a constant of a type of 4 bits, with which products leave weights packed. The input
+/// is a literal, which has a byte for each element. The constant is 0 if there is no such input.
 Term packed_constant(Node& node, DataType type, const Shape& shape, std::size_t i);
 
 /// round(x / scale) + zero point, clamped to the range of `type`. Throws for a type that cannot be

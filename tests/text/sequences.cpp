@@ -1,4 +1,4 @@
-// Generations under many schedules: they join, are cancelled, are late, lack memory, throw, and
+// Generations under many schedules: they join, wait for others, are cancelled, are late, throw, and
 // lose their context.
 #include <boost/test/unit_test.hpp>
 #include <cstdlib>

@@ -24,7 +24,7 @@ class SentenceModel {
   SentenceModel(const std::filesystem::path& folder, const Signature& signature, std::size_t most);
 
   const WordPiece& tokenizer() const { return tokenizer_; }
-  /// TokenIds of a text, at most.
+  /// The most tokens of a text.
   std::size_t longest() const { return longest_; }
   TokenIds encode(std::string_view text) const { return tokenizer_.encode(text, longest_); }
 

@@ -274,7 +274,7 @@ class WordPiece::Writer {
       add_stripped(code);
     if (is_word) end_word();
   }
-  /// Its canonical decomposition, without marks above and below.
+  /// Its canonical decomposition, without the marks that combine with a letter.
   void add_stripped(std::int32_t code) {
     std::array<utf8proc_int32_t, 8> parts{};
     int last_class = UTF8PROC_BOUNDCLASS_START;

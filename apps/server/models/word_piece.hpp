@@ -22,9 +22,9 @@ class WordPiece {
   /// The text's tokens between those that begin and end each text. At most `most` of them all: the
   /// end of a longer text is left out. `text` is UTF-8.
   TokenIds encode(std::string_view text, std::size_t most) const;
-  /// TokenIds of which the file itself allows no more; 0: it does not say.
+  /// The most tokens of a text by the file's own limit; 0: it has none.
   std::size_t longest() const { return longest_; }
-  /// Above all numbers of tokens.
+  /// Greater than the number of every token.
   std::uint32_t size() const { return size_; }
   std::uint32_t padding() const { return padding_; }
 

@@ -1,5 +1,7 @@
 #include "protocol/openai.hpp"
 
+#include <openssl/evp.h>
+
 #include <algorithm>
 #include <array>
 #include <boost/json/serialize.hpp>
@@ -106,18 +108,11 @@ std::string last_events(const CompletionHead& head, const text::Generated& gener
 namespace {
 
 std::string base64_of(std::span<const float> vector) {
-  constexpr std::string_view digits =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  const auto bytes = std::as_bytes(vector);
-  std::string text;
-  text.reserve((bytes.size() + 2) / 3 * 4);
-  for (std::size_t at = 0; at < bytes.size(); at += 3) {
-    const auto left = bytes.size() - at;
-    std::uint32_t three = 0;
-    for (std::size_t i = 0; i < 3; ++i)
-      three = three << 8U | (i < left ? std::to_integer<std::uint32_t>(bytes[at + i]) : 0U);
-    for (unsigned i = 0; i < 4; ++i) text += i <= left ? digits[three >> (18 - 6 * i) & 63U] : '=';
-  }
+  std::string text((vector.size_bytes() + 2) / 3 * 4 + 1, '\0');  // with the library's final zero
+  const auto size = EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()),
+                                    reinterpret_cast<const unsigned char*>(vector.data()),
+                                    static_cast<int>(vector.size_bytes()));
+  text.resize(static_cast<std::size_t>(size));
   return text;
 }
 
@@ -133,7 +128,7 @@ void append_numbers(std::string& text, std::span<const float> vector) {
 
 }  // namespace
 
-/// Without a document: a vector would take many times its size.
+/// Writes the text itself: as a document of JSON, vectors would take many times their size.
 std::string embedding_document(const EmbeddingRequest& request, const Vectors& vectors,
                                std::uint64_t tokens) {
   std::string text = R"({"object":"list","data":[)";
