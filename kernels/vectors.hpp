@@ -11,11 +11,14 @@
 #define POLYCHRON_INDEPENDENT_STEPS _Pragma("GCC ivdep")
 #endif
 
-/// Before a loop with a constant number of steps, at most 32, inside a loop over elements.
+/// Before a loop with a constant number of steps, at most 32. UNROLLED_LOOP removes the loop.
+/// NOT_UNROLLED keeps it, where several steps at once would need more registers than there are.
 #if defined(__clang__)
 #define POLYCHRON_UNROLLED_LOOP _Pragma("unroll")
+#define POLYCHRON_NOT_UNROLLED _Pragma("nounroll")
 #else
 #define POLYCHRON_UNROLLED_LOOP _Pragma("GCC unroll 32")
+#define POLYCHRON_NOT_UNROLLED _Pragma("GCC unroll 1")
 #endif
 
 namespace polychron::kernels {
@@ -78,7 +81,13 @@ void with_vectors(const F& f) {
   f();
 }
 
-inline bool has_fused_vectors() { return false; }
+inline bool has_fused_vectors() {
+#if defined(__aarch64__)
+  return true;
+#else
+  return false;
+#endif
+}
 
 template <class F>
 void with_fused_vectors(const F& f) {

@@ -11,8 +11,6 @@
 #include "kernels/direct/softmax_rows.hpp"
 #include "kernels/parts.hpp"
 
-#ifdef POLYCHRON_WIDE
-
 namespace polychron::kernels::direct {
 namespace {
 
@@ -40,9 +38,9 @@ class Attention final : public Kernel {
                       parts = parts_of(operations / operations_per_ns, units);
     for (std::size_t i = 0; i < parts; ++i)
       shares_.push_back({units * i / parts, units * (i + 1) / parts, i});
-    value_panels_ = keys_.vectors() * wide_floats * o.features;
-    scores_ = value_panels_ + features_.vectors() * wide_floats * o.keys;
-    worker_floats_ = scores_ + most_product_rows * scores_step();
+    value_panels_ = keys_.floats(o.features);
+    scores_ = value_panels_ + features_.floats(o.keys);
+    worker_floats_ = scores_ + RowTile::get().rows * scores_step();
   }
 
   std::size_t parts() const noexcept override { return shares_.size(); }
@@ -77,7 +75,7 @@ class Attention final : public Kernel {
     float* result;
   };
 
-  std::size_t scores_step() const { return keys_.vectors() * wide_floats; }
+  std::size_t scores_step() const { return keys_.floats(1); }
 
   Head head_of(std::size_t head, const Arguments& arguments) const {
     const auto& o = operands_;
@@ -151,5 +149,3 @@ KernelResult prepare_attention(const Problem& problem) {
 }
 
 }  // namespace polychron::kernels::direct
-
-#endif

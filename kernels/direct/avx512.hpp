@@ -10,15 +10,7 @@
 #include <immintrin.h>
 
 #define POLYCHRON_WIDE gnu::target("avx512f,avx512bw,avx512dq,avx512vl,fma")
-/// Before a loop with a constant number of steps, at most 32. UNROLLED removes the loop.
-/// NOT_UNROLLED keeps it, where several steps at once would need more registers than there are.
-#if defined(__clang__)
-#define POLYCHRON_UNROLLED _Pragma("unroll")
-#define POLYCHRON_NOT_UNROLLED _Pragma("nounroll")
-#else
-#define POLYCHRON_UNROLLED _Pragma("GCC unroll 32")
-#define POLYCHRON_NOT_UNROLLED _Pragma("GCC unroll 1")
-#endif
+#define POLYCHRON_UNROLLED POLYCHRON_UNROLLED_LOOP
 
 namespace polychron::kernels::direct {
 

@@ -1,10 +1,12 @@
 #include "kernels/direct/column_panels.hpp"
 
-#ifdef POLYCHRON_WIDE
-
 #include <algorithm>
 
+#include "kernels/direct/avx512.hpp"
+
 namespace polychron::kernels::direct {
+
+#ifdef POLYCHRON_WIDE
 namespace {
 
 /// Lanes 0 and 2, or 1 and 3, of both vectors.
@@ -54,30 +56,33 @@ template <int Lanes>
     if (r < rows) _mm512_storeu_ps(panel + r * width, result[r]);
 }
 
+/// Packs `count` columns, each of which is contiguous, as an attention's keys are.
+void transpose_columns(const RightMatrix& matrix, std::size_t first, std::size_t count,
+                       std::size_t width, float* to) {
+  const float* const from = matrix.elements + static_cast<std::int64_t>(first) * matrix.column_step;
+  for (std::size_t column = 0; column < width; column += wide_floats)
+    for (std::size_t row = 0; row < matrix.rows; row += wide_floats)
+      transpose(from + static_cast<std::int64_t>(column) * matrix.column_step + row,
+                matrix.column_step, std::min(count - column, wide_floats),
+                std::min(matrix.rows - row, wide_floats), to + row * width + column, width);
+}
+
 }  // namespace
+#endif
 
 void fill_panels(const RightMatrix& matrix, const ColumnPanels& panels, float* to) {
-  const auto column_at = [&](std::size_t column) {
-    return matrix.elements + static_cast<std::int64_t>(column) * matrix.column_step;
-  };
   for (std::size_t panel = 0; panel < panels.panels(); ++panel) {
-    const std::size_t first = panels.first_column(panel);
-    const std::size_t width = panels.vectors_of(panel) * wide_floats;
+    const std::size_t first = panels.first_column(panel), width = panels.width_of(panel);
     const std::size_t count = std::min(width, matrix.columns - first);
     float* const own = to + first * matrix.rows;
-    if (matrix.row_step != 1) {
-      fill_panel(matrix, first, count, width, own);
+#ifdef POLYCHRON_WIDE
+    if (matrix.row_step == 1 && has_avx512()) {
+      transpose_columns(matrix, first, count, width, own);
       continue;
     }
-    // Each column is contiguous, as in an attention's keys.
-    for (std::size_t column = 0; column < width; column += wide_floats)
-      for (std::size_t row = 0; row < matrix.rows; row += wide_floats)
-        transpose(column_at(first + column) + row, matrix.column_step,
-                  std::min(count - column, wide_floats), std::min(matrix.rows - row, wide_floats),
-                  own + row * width + column, width);
+#endif
+    fill_panel(matrix, first, count, width, own);
   }
 }
 
 }  // namespace polychron::kernels::direct
-
-#endif

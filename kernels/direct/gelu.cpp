@@ -1,7 +1,5 @@
 #include "kernels/direct/gelu.hpp"
 
-#ifdef POLYCHRON_WIDE
-
 #include <cmath>
 #include <numbers>
 
@@ -53,5 +51,3 @@ const NormalTail& NormalTail::get() {
 }
 
 }  // namespace polychron::kernels::direct
-
-#endif

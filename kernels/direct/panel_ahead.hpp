@@ -6,11 +6,10 @@
 #include <limits>
 #include <span>
 
-#include "kernels/direct/avx512.hpp"
-
-#ifdef POLYCHRON_WIDE
-
 namespace polychron::kernels::direct {
+
+/// The floats of a line of the caches.
+inline constexpr std::size_t line_floats = 16;
 
 /// The elements that are multiplied between two prefetches.
 inline constexpr std::size_t elements_at_once = 4;
@@ -41,11 +40,11 @@ class PanelAhead {
   /// The share of `times` products, each of `fours` groups of four elements. `left` such products
   /// remain, including these.
   Fetch share(std::size_t fours, std::size_t times, std::size_t left) {
-    const auto lines = static_cast<std::size_t>(end_ - panel_) / wide_floats;
+    const auto lines = static_cast<std::size_t>(end_ - panel_) / line_floats;
     if (lines == 0 || fours == 0) return {};
     const Fetch fetch{panel_, end_,
                       std::min((lines + fours * left - 1) / (fours * left), most_lines_)};
-    panel_ += std::min(fetch.lines * fours * times, lines) * wide_floats;
+    panel_ += std::min(fetch.lines * fours * times, lines) * line_floats;
     return fetch;
   }
 
@@ -57,10 +56,8 @@ class PanelAhead {
 
 /// Prefetches fetch.lines lines from `next` on. Call it once for each elements_at_once.
 [[gnu::always_inline]] inline void fetch_lines(const float*& next, const Fetch& fetch) {
-  for (std::size_t i = fetch.lines; i > 0 && next < fetch.end; --i, next += wide_floats)
-    _mm_prefetch(reinterpret_cast<const char*>(next), _MM_HINT_T1);
+  for (std::size_t i = fetch.lines; i > 0 && next < fetch.end; --i, next += line_floats)
+    __builtin_prefetch(next, 0, 2);  // into the second level
 }
 
 }  // namespace polychron::kernels::direct
-
-#endif

@@ -6,6 +6,7 @@
 #include <limits>
 #include <span>
 
+#include "kernels/direct/avx512.hpp"
 #include "kernels/direct/panel_ahead.hpp"
 
 #ifdef POLYCHRON_WIDE

@@ -1,7 +1,6 @@
-// The rows of products with a constant matrix: of one row, of 8-bit integers, with packed weights,
-// and of several rows with AVX-512. With AVX-512 there is attention, too. Convolutions of 8-bit
+// The rows of products with a constant matrix: of one row, of several rows, of 8-bit integers, with
+// packed weights. Attention is two of them. Convolutions of 8-bit
 // integers are products as well.
-#include "kernels/direct/avx512.hpp"
 #include "kernels/direct/direct.hpp"
 #include "ops/table.hpp"
 
@@ -10,11 +9,9 @@ std::span<const Entry> matrix_entries() noexcept {
   static constexpr Entry entries[] = {
       {ops::op("gemm"), prepare_vector_product},
       {ops::op("matmul"), prepare_vector_product},
-#ifdef POLYCHRON_WIDE
       {ops::op("gemm"), prepare_matrix_product, by_panels, refuse_matrix_product, true},
       {ops::op("matmul"), prepare_matrix_product, by_panels, refuse_matrix_product, true},
       {op_attention, prepare_attention, "attention", nullptr, true},
-#endif
       {op_integer_product, prepare_integer_product, "pairs", nullptr, true},
       {op_integer_convolution, prepare_integer_convolution, "pairs", nullptr, true},
       {op_packed_product, prepare_packed_product, "packed", nullptr, true},

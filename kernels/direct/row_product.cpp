@@ -1,16 +1,37 @@
-#include "kernels/direct/row_product.hpp"
+// Written with Highway, which compiles this file once for each instruction set and chooses the
+// processor's at run time.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/direct/row_product.cpp"
+#include <hwy/foreach_target.h>
+// After foreach_target.h:
+#include <hwy/highway.h>
 
-#ifdef POLYCHRON_WIDE
-
-#include <algorithm>
 #include <array>
 #include <utility>
 
-namespace polychron::kernels::direct {
-namespace {
+#include "kernels/direct/row_product.hpp"
+#include "kernels/direct/some_lanes.hpp"
+#include "kernels/vectors.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace polychron::kernels::direct::HWY_NAMESPACE {
+
+using Real = hn::CappedTag<float, NormalTail::stretches>;
+using Whole = hn::RebindToSigned<Real>;
+using Reals = hn::Vec<Real>;
+
+// With 32 registers: 14 rows by two vectors, as convolutions have, load more for each
+// multiplication. (AVX-512: 197 to 212 GFLOP/s instead of 213 to 220.)
+#if HWY_TARGET <= HWY_AVX3 || HWY_ARCH_ARM_A64
+constexpr std::size_t most_rows_of_tile = 8, most_vectors = 3;
+#else
+constexpr std::size_t most_rows_of_tile = 4, most_vectors = 3;
+#endif
+
+RowTile row_tile() { return {most_rows_of_tile, most_vectors, hn::Lanes(Real())}; }
 
 template <std::size_t Rows, std::size_t Vectors>
-using Sums = Wide[Rows][Vectors];
+using Sums = Reals[Rows][Vectors];
 
 /// Multiples of the stride between rows. An instruction can add one of these, times 1, 2, 4 or 8,
 /// to an address, which reaches every one of eight rows.
@@ -18,7 +39,7 @@ struct Steps {
   std::size_t one, three, five, seven;
   explicit Steps(std::size_t step) : one(step), three(3 * step), five(5 * step), seven(7 * step) {}
 
-  [[gnu::always_inline]] std::size_t times(std::size_t row) const {
+  HWY_INLINE std::size_t times(std::size_t row) const {
     switch (row) {
       case 3:
         return three;
@@ -34,101 +55,140 @@ struct Steps {
   }
 };
 
+/// Vector number `vector` of a row of `count` floats.
+HWY_INLINE Reals load(const float* row, std::size_t count, std::size_t vector) {
+  const std::size_t at = vector * hn::Lanes(Real());
+  return load_some(Real(), row + at, count > at ? count - at : 0);
+}
+HWY_INLINE void store(Reals value, float* row, std::size_t count, std::size_t vector) {
+  const std::size_t at = vector * hn::Lanes(Real());
+  store_some(value, Real(), row + at, count > at ? count - at : 0);
+}
+
 template <std::size_t Rows, std::size_t Vectors>
-[[gnu::always_inline, POLYCHRON_WIDE]] inline void add_element(Sums<Rows, Vectors>& sums,
-                                                               const float* left,
-                                                               const Steps& steps,
-                                                               const float* panel) {
-  Wide factors[Vectors];
-  POLYCHRON_UNROLLED
-  for (std::size_t v = 0; v < Vectors; ++v) factors[v] = _mm512_loadu_ps(panel + v * wide_floats);
-  POLYCHRON_UNROLLED
+HWY_INLINE void add_element(Sums<Rows, Vectors>& sums, const float* left, const Steps& steps,
+                            const float* panel) {
+  const Real d;
+  Reals factors[Vectors];
+  POLYCHRON_UNROLLED_LOOP
+  for (std::size_t v = 0; v < Vectors; ++v) factors[v] = hn::LoadU(d, panel + v * hn::Lanes(d));
+  POLYCHRON_UNROLLED_LOOP
   for (std::size_t r = 0; r < Rows; ++r) {
-    const Wide element = _mm512_set1_ps(left[steps.times(r)]);
-    POLYCHRON_UNROLLED
+    const auto element = hn::Set(d, left[steps.times(r)]);
+    POLYCHRON_UNROLLED_LOOP
     for (std::size_t v = 0; v < Vectors; ++v)
-      sums[r][v] = _mm512_fmadd_ps(element, factors[v], sums[r][v]);
+      sums[r][v] = hn::MulAdd(element, factors[v], sums[r][v]);
   }
 }
 
 template <std::size_t Rows, std::size_t Vectors>
-[[gnu::always_inline, POLYCHRON_WIDE]] inline void begin(const RowProduct& product,
-                                                         Sums<Rows, Vectors>& sums) {
-  POLYCHRON_UNROLLED
+HWY_INLINE void begin(const RowProduct& product, Sums<Rows, Vectors>& sums) {
+  POLYCHRON_UNROLLED_LOOP
   for (std::size_t v = 0; v < Vectors; ++v) {
-    const __mmask16 columns = present(product.columns, v);
-    const std::size_t at = v * wide_floats;
-    const Wide bias = product.bias == nullptr ? _mm512_setzero_ps()
-                                              : _mm512_maskz_loadu_ps(columns, product.bias + at);
-    POLYCHRON_UNROLLED
+    const auto bias =
+        product.bias == nullptr ? hn::Zero(Real()) : load(product.bias, product.columns, v);
+    POLYCHRON_UNROLLED_LOOP
     for (std::size_t r = 0; r < Rows; ++r)
-      sums[r][v] = product.continues ? _mm512_maskz_loadu_ps(
-                                           columns, product.result + r * product.result_step + at)
-                                     : bias;
+      sums[r][v] = product.continues
+                       ? load(product.result + r * product.result_step, product.columns, v)
+                       : bias;
   }
 }
 
 template <std::size_t Rows, std::size_t Vectors>
-[[gnu::always_inline, POLYCHRON_WIDE]] inline void finish(const RowProduct& product,
-                                                          const Sums<Rows, Vectors>& sums) {
-  const Wide lowest = _mm512_set1_ps(product.lowest), highest = _mm512_set1_ps(product.highest);
-  POLYCHRON_UNROLLED
+HWY_INLINE void finish(const RowProduct& product, const Sums<Rows, Vectors>& sums) {
+  const Real d;
+  const auto lowest = hn::Set(d, product.lowest), highest = hn::Set(d, product.highest);
+  POLYCHRON_UNROLLED_LOOP
   for (std::size_t v = 0; v < Vectors; ++v) {
-    const __mmask16 columns = present(product.columns, v);
-    const std::size_t at = v * wide_floats;
-    POLYCHRON_UNROLLED
+    POLYCHRON_UNROLLED_LOOP
     for (std::size_t r = 0; r < Rows; ++r) {
-      Wide sum = sums[r][v];
+      auto sum = sums[r][v];
       if (product.ends) {
         if (product.added != nullptr)
-          sum = _mm512_add_ps(
-              sum, _mm512_maskz_loadu_ps(columns, product.added + r * product.result_step + at));
-        sum = _mm512_min_ps(highest, _mm512_max_ps(lowest, sum));  // NaN stays
+          sum = hn::Add(sum, load(product.added + r * product.result_step, product.columns, v));
+        sum = hn::Min(highest, hn::Max(lowest, sum));  // in this order NaN stays
       }
-      _mm512_mask_storeu_ps(product.result + r * product.result_step + at, columns, sum);
+      store(sum, product.result + r * product.result_step, product.columns, v);
     }
   }
 }
 
+/// x * cdf(x) = 0.5 * x * (1 + erf(x / sqrt(2))). -infinity becomes NaN, as in that formula.
+class Gelu {
+ public:
+  explicit HWY_INLINE Gelu(const NormalTail& tail) : tail_(tail) {}
+
+  HWY_INLINE Reals operator()(Reals x) const {
+    const Real d;
+    const auto at = hn::Mul(hn::Abs(x), hn::Set(d, NormalTail::stretches / NormalTail::end));
+    const auto inside = hn::Lt(at, hn::Set(d, NormalTail::stretches));
+    const auto stretch = hn::ConvertTo(Whole(), hn::IfThenElseZero(inside, at));
+    const auto t = hn::Sub(at, hn::ConvertTo(d, stretch));
+    auto sum = coefficients(NormalTail::powers - 1, stretch);
+    POLYCHRON_UNROLLED_LOOP
+    for (std::size_t power = NormalTail::powers - 1; power-- > 0;)
+      sum = hn::MulAdd(sum, t, coefficients(power, stretch));
+    sum = hn::IfThenElseZero(inside, sum);
+    const auto negative = hn::Lt(x, hn::Zero(d));
+    return hn::Mul(x, hn::IfThenElse(negative, sum, hn::Sub(hn::Set(d, 1), sum)));
+  }
+
+ private:
+  /// The coefficient of each lane's stretch. A vector may hold only some of them.
+  HWY_INLINE Reals coefficients(std::size_t power, hn::Vec<Whole> stretch) const {
+    const Real d;
+    const Whole whole;
+    const auto lanes = static_cast<std::int32_t>(hn::Lanes(d));
+    const float* const all = tail_.factors[power].data();
+    const auto lane = hn::IndicesFromVec(d, hn::And(stretch, hn::Set(whole, lanes - 1)));
+    auto found = hn::TableLookupLanes(hn::Load(d, all), lane);
+    for (std::int32_t first = lanes; first < std::int32_t{NormalTail::stretches}; first += lanes)
+      found = hn::IfThenElse(hn::RebindMask(d, hn::Gt(stretch, hn::Set(whole, first - 1))),
+                             hn::TableLookupLanes(hn::Load(d, all + first), lane), found);
+    return found;
+  }
+
+  const NormalTail& tail_;
+};
+
 /// Applies gelu to results that were just stored. The program has this code once, not in each
 /// instance of the product.
-[[POLYCHRON_WIDE]] void apply_gelu(const RowProduct& product, std::size_t rows) {
-  for (std::size_t v = 0; v < product.vectors; ++v) {
-    const __mmask16 columns = present(product.columns, v);
-    float* result = product.result + v * wide_floats;
-    for (std::size_t r = 0; r < rows; ++r, result += product.result_step)
-      _mm512_mask_storeu_ps(result, columns,
-                            gelu(*product.gelu, _mm512_maskz_loadu_ps(columns, result)));
-  }
+void apply_gelu(const RowProduct& product, std::size_t rows) {
+  const Gelu gelu(*product.gelu);
+  for (std::size_t v = 0; v < product.vectors; ++v)
+    for (std::size_t r = 0; r < rows; ++r) {
+      float* const result = product.result + r * product.result_step;
+      store(gelu(load(result, product.columns, v)), result, product.columns, v);
+    }
 }
 
 template <std::size_t Vectors, std::size_t Rows>
-[[POLYCHRON_WIDE]] void multiply(const RowProduct& product) {
+void multiply(const RowProduct& product) {
+  const Real d;
   const Steps steps(product.left_step);
   Sums<Rows, Vectors> sums;
   begin<Rows, Vectors>(product, sums);
   if (product.ends && product.added != nullptr)
     for (std::size_t r = 0; r < Rows; ++r)
       for (std::size_t v = 0; v < Vectors; ++v)
-        _mm_prefetch(reinterpret_cast<const char*>(product.added + r * product.result_step +
-                                                   v * wide_floats),
-                     _MM_HINT_T0);
+        __builtin_prefetch(product.added + r * product.result_step + v * hn::Lanes(d));
   const float* next = product.fetch.from;
   const float *left = product.left, *panel = product.panel;
   for (std::size_t four = product.elements / elements_at_once; four > 0; --four) {
     fetch_lines(next, product.fetch);
     POLYCHRON_NOT_UNROLLED
-    for (std::size_t k = 0; k < elements_at_once; ++k, ++left, panel += Vectors * wide_floats)
+    for (std::size_t k = 0; k < elements_at_once; ++k, ++left, panel += Vectors * hn::Lanes(d))
       add_element<Rows, Vectors>(sums, left, steps, panel);
   }
   for (std::size_t k = product.elements % elements_at_once; k > 0;
-       --k, ++left, panel += Vectors * wide_floats)
+       --k, ++left, panel += Vectors * hn::Lanes(d))
     add_element<Rows, Vectors>(sums, left, steps, panel);
   finish<Rows, Vectors>(product, sums);
 }
 
 using Multiply = void (*)(const RowProduct&);
-using ForRows = std::array<Multiply, most_product_rows>;
+using ForRows = std::array<Multiply, most_rows_of_tile>;
 
 template <std::size_t Vectors, std::size_t... Rows>
 constexpr ForRows for_rows(std::index_sequence<Rows...>) {
@@ -136,19 +196,39 @@ constexpr ForRows for_rows(std::index_sequence<Rows...>) {
 }
 
 template <std::size_t... Vectors>
-constexpr std::array<ForRows, most_product_vectors> for_vectors(std::index_sequence<Vectors...>) {
-  return {for_rows<Vectors + 1>(std::make_index_sequence<most_product_rows>())...};
+constexpr std::array<ForRows, most_vectors> for_vectors(std::index_sequence<Vectors...>) {
+  return {for_rows<Vectors + 1>(std::make_index_sequence<most_rows_of_tile>())...};
 }
 
-constexpr auto ways = for_vectors(std::make_index_sequence<most_product_vectors>());
-
-}  // namespace
-
-void multiply_rows(const RowProduct& product, std::size_t rows) {
+void multiply_any_rows(const RowProduct& product, std::size_t rows) {
+  static constexpr auto ways = for_vectors(std::make_index_sequence<most_vectors>());
   ways[product.vectors - 1][rows - 1](product);
   if (product.ends && product.gelu != nullptr) apply_gelu(product, rows);
 }
 
-}  // namespace polychron::kernels::direct
+}  // namespace polychron::kernels::direct::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
 
+#if HWY_ONCE
+namespace polychron::kernels::direct {
+namespace {
+
+HWY_EXPORT(row_tile);
+HWY_EXPORT(multiply_any_rows);
+
+}  // namespace
+
+const RowTile& RowTile::get() {
+  static const RowTile tile = [] {
+    kernels::vectors();  // limits Highway's choice
+    return HWY_DYNAMIC_DISPATCH(row_tile)();
+  }();
+  return tile;
+}
+
+void multiply_rows(const RowProduct& product, std::size_t rows) {
+  HWY_DYNAMIC_DISPATCH(multiply_any_rows)(product, rows);
+}
+
+}  // namespace polychron::kernels::direct
 #endif

@@ -7,20 +7,24 @@
 #include "kernels/direct/gelu.hpp"
 #include "kernels/direct/panel_ahead.hpp"
 
-#ifdef POLYCHRON_WIDE
-
 namespace polychron::kernels::direct {
 
-/// The rows that are computed together, and the vectors of a panel's columns, that fit into
-/// registers. (14 rows by two vectors, as convolutions have, load more for each multiplication: 197
-/// to 212 GFLOP/s instead of 213 to 220.)
-inline constexpr std::size_t most_product_rows = 8, most_product_vectors = 3;
+/// What fits into the processor's registers: the sums of some rows by some vectors of a panel's
+/// columns.
+struct RowTile {
+  std::size_t rows;     ///< the most that are computed together
+  std::size_t vectors;  ///< the most of a panel
+  std::size_t lanes;    ///< floats of a vector
 
-/// Divides rows into the fewest groups of at most most_product_rows, with nearly equal sizes.
+  static const RowTile& get();
+};
+
+/// Divides rows into the fewest groups of at most RowTile::rows, with nearly equal sizes.
 struct RowGroups {
   std::size_t rows;
+  std::size_t most = RowTile::get().rows;
 
-  std::size_t groups() const { return (rows + most_product_rows - 1) / most_product_rows; }
+  std::size_t groups() const { return (rows + most - 1) / most; }
   std::size_t first_row(std::size_t group) const { return rows * group / groups(); }
   std::size_t rows_of(std::size_t group) const { return first_row(group + 1) - first_row(group); }
 };
@@ -31,7 +35,7 @@ struct RowProduct {
   std::size_t left_step;  ///< floats from a row to the next
   const float* panel;
   std::size_t elements;  ///< of a row
-  std::size_t vectors;   ///< vectors of a panel's columns: 1 to most_product_vectors
+  std::size_t vectors;   ///< vectors of a panel's columns: 1 to RowTile::vectors
   float* result;
   std::size_t result_step;
   std::size_t columns;  ///< columns of the panel that exist
@@ -46,10 +50,8 @@ struct RowProduct {
   Fetch fetch = {};                  ///< prefetched during the product
 };
 
-/// Computes `rows` rows, at most most_product_rows. Each sum adds in the order of its elements,
+/// Needs has_fused_vectors(): without such instructions oneDNN is faster. Computes `rows` rows, at most RowTile::rows. Each sum adds in the order of its elements,
 /// however many rows and columns are computed together.
 void multiply_rows(const RowProduct& product, std::size_t rows);
 
 }  // namespace polychron::kernels::direct
-
-#endif

@@ -3,10 +3,6 @@
 
 #include <cstddef>
 
-#include "kernels/direct/avx512.hpp"
-
-#ifdef POLYCHRON_WIDE
-
 namespace polychron::kernels::direct {
 
 /// The numbers to add to scores before the softmax.
@@ -22,5 +18,3 @@ void soften_rows(float* scores, std::size_t step, std::size_t rows, std::size_t 
                  const Mask& mask);
 
 }  // namespace polychron::kernels::direct
-
-#endif

@@ -221,7 +221,7 @@ Attention plain_attention(std::uint32_t heads, std::uint32_t queries, std::uint3
 BOOST_AUTO_TEST_SUITE(attention)
 
 BOOST_AUTO_TEST_CASE(near_double_precision) {
-  if (!tests::has_wide_loops()) return;
+  if (!tests::has_fused_loops()) return;
   std::size_t masked = 0, transposed = 0, shared = 0;
   for (std::uint32_t seed = 0; seed < 200; ++seed) {
     const auto attention = random_attention(seed);
@@ -244,7 +244,7 @@ BOOST_AUTO_TEST_CASE(near_double_precision) {
 }
 
 BOOST_AUTO_TEST_CASE(keys_and_features_of_any_number) {
-  if (!tests::has_wide_loops()) return;
+  if (!tests::has_fused_loops()) return;
   for (std::uint32_t keys = 1; keys <= 100; keys += keys % 16 == 1 ? 14U : 1U)
     for (const std::uint32_t features : {1U, 15U, 16U, 17U, 33U, 64U}) {
       const auto attention = plain_attention(1, 8 + keys % 9, keys, features, keys);
@@ -258,7 +258,7 @@ BOOST_AUTO_TEST_CASE(keys_and_features_of_any_number) {
 
 // With a score and 0, one weight is 1 / (1 + e^x), and 0 below 2e-32.
 BOOST_AUTO_TEST_CASE(weights_are_exact_to_some_units) {
-  if (!tests::has_wide_loops()) return;
+  if (!tests::has_fused_loops()) return;
   constexpr std::uint32_t queries = 4000;
   std::vector<float> scores(queries);
   for (std::size_t i = 0; i < queries; ++i) scores[i] = -0.03F * static_cast<float>(i);
@@ -274,7 +274,7 @@ BOOST_AUTO_TEST_CASE(weights_are_exact_to_some_units) {
 
 // A row knows nothing of those that are computed with it.
 BOOST_AUTO_TEST_CASE(rows_are_the_same_in_every_group_and_part) {
-  if (!tests::has_wide_loops()) return;
+  if (!tests::has_fused_loops()) return;
   const auto whole = plain_attention(1, 45, 50, 20);
   const auto all = computed(whole);
   for (std::uint32_t first : {1U, 8U, 30U}) {
@@ -289,7 +289,7 @@ BOOST_AUTO_TEST_CASE(rows_are_the_same_in_every_group_and_part) {
 }
 
 BOOST_AUTO_TEST_CASE(parts_make_the_whole) {
-  if (!tests::has_wide_loops()) return;
+  if (!tests::has_fused_loops()) return;
   struct Cut {
     std::uint32_t heads, queries, keys, features;
     std::size_t parts;
@@ -311,7 +311,7 @@ BOOST_AUTO_TEST_CASE(parts_make_the_whole) {
 
 // Each has memory of its own: two may be computed at the same time.
 BOOST_AUTO_TEST_CASE(parts_share_no_memory) {
-  if (!tests::has_wide_loops()) return;
+  if (!tests::has_fused_loops()) return;
   const auto attention = plain_attention(12, 128, 128, 64);
   computed(attention, [](kernels::Bound& bound, std::span<const std::byte> scratch) {
     const std::size_t own = scratch.size() / bound.parts();
@@ -329,7 +329,7 @@ BOOST_AUTO_TEST_CASE(parts_share_no_memory) {
 
 // As in masks, and as numbers that have gone wrong.
 BOOST_AUTO_TEST_CASE(what_is_infinite_or_not_a_number) {
-  if (!tests::has_wide_loops()) return;
+  if (!tests::has_fused_loops()) return;
   constexpr std::uint32_t queries = 20, keys = 37, features = 5;
   auto attention = plain_attention(1, queries, keys, features);
   for (const float masked : {-10000.0F, -infinity}) {
@@ -386,7 +386,7 @@ BOOST_AUTO_TEST_CASE(what_is_infinite_or_not_a_number) {
 }
 
 BOOST_AUTO_TEST_CASE(what_is_not_for_it) {
-  if (!tests::has_wide_loops()) return;
+  if (!tests::has_fused_loops()) return;
   const auto takes = [](const kernels::Problem& problem) {
     return kernels::attention_operands(problem).has_value();
   };

@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "kernels/cpu/cut_kernel.hpp"
-#include "kernels/direct/matrix_panels.hpp"
+#include "kernels/direct/column_panels.hpp"
 #include "kernels/epilogue.hpp"
 #include "kernels/vectors.hpp"
 #include "tests/kernels/fenced.hpp"
@@ -169,10 +169,13 @@ struct Cut {
   std::size_t parts;
   bool by_rows;
 };
-constexpr Cut cuts[] = {{128, 384, 384, 4, false}, {128, 1536, 384, 4, false},
-                        {1000, 96, 100, 2, true},  {4000, 300, 60, 4, true},
-                        {3, 3000, 130, 2, false},  {16, 70, 30, 1, false},
-                        {40, 3100, 250, 6, false}};
+std::vector<Cut> cuts() {
+  const auto tile = kernels::direct::RowTile::get();
+  const auto panel = static_cast<std::uint32_t>(tile.vectors * tile.lanes);
+  return {{128, 384, 384, 4, false}, {128, 1536, 384, 4, false}, {1000, 96, 100, 2, true},
+          {4000, 300, 60, 4, true},  {3, 3000, 130, 2, false},   {16, 70, 30, 1, false},
+          {80, 3100, 5 * panel + 10, 6, false}};
+}
 
 }  // namespace
 
@@ -180,7 +183,7 @@ BOOST_AUTO_TEST_SUITE(matrix_product)
 
 // Also by every other way, in parts and with guards behind what is written.
 BOOST_AUTO_TEST_CASE(near_the_reference) {
-  if (!tests::has_wide_loops()) return;
+  if (!tests::has_fused_loops()) return;
   for (std::uint32_t seed = 0; seed < 60; ++seed) {
     const auto maker = random_product(seed);
     BOOST_TEST(suits_panels(maker.problem()), tests::name_of("product", seed));
@@ -190,7 +193,7 @@ BOOST_AUTO_TEST_CASE(near_the_reference) {
 
 // The order of a sum is promised: it is the same in every group of rows, panel and part.
 BOOST_AUTO_TEST_CASE(sums_are_in_the_order_of_elements) {
-  if (!tests::has_wide_loops()) return;
+  if (!tests::has_fused_loops()) return;
   std::size_t added = 0, biased = 0, bounded = 0, transposed = 0, in_stretches = 0;
   for (std::uint32_t seed = 1000; seed < 1300; ++seed) {
     const auto maker = random_product(seed);
@@ -214,7 +217,7 @@ BOOST_AUTO_TEST_CASE(sums_are_in_the_order_of_elements) {
 }
 
 BOOST_AUTO_TEST_CASE(rows_and_columns_of_any_number) {
-  if (!tests::has_wide_loops()) return;
+  if (!tests::has_fused_loops()) return;
   for (std::uint32_t rows = 2; rows <= 26; ++rows)
     for (std::uint32_t columns = 1; columns <= 100; columns += columns % 16 == 1 ? 14U : 1U) {
       const auto maker = product(rows, 64 + (rows + columns) % 9, columns);
@@ -225,7 +228,7 @@ BOOST_AUTO_TEST_CASE(rows_and_columns_of_any_number) {
 
 // More rows than a core's own cache holds: then in rounds, with all panels in each.
 BOOST_AUTO_TEST_CASE(many_rows) {
-  if (!tests::has_wide_loops()) return;
+  if (!tests::has_fused_loops()) return;
   for (const auto& maker :
        {product(1000, 3100, 20), product(2111, 520, 20), product(10, 70000, 3)}) {
     const auto kernel = kernel_of(maker.problem());
@@ -237,8 +240,8 @@ BOOST_AUTO_TEST_CASE(many_rows) {
 // Parts are of rows where there are more of them than columns. Small products stay whole. No
 // element is computed twice, in any order and on any thread.
 BOOST_AUTO_TEST_CASE(parts_make_the_whole) {
-  if (!tests::has_wide_loops()) return;
-  for (const Cut& cut : cuts) {
+  if (!tests::has_fused_loops()) return;
+  for (const Cut& cut : cuts()) {
     auto maker = product(cut.rows, cut.elements, cut.columns);
     maker.then_with(op("add"), {cut.rows, cut.columns}).then(op("gelu"));
     std::string text;
@@ -272,8 +275,8 @@ BOOST_AUTO_TEST_CASE(parts_make_the_whole) {
 
 // The next step's first reads are fetched. Those of this step are fetched within its panels.
 BOOST_AUTO_TEST_CASE(parts_tell_what_they_read_first) {
-  if (!tests::has_wide_loops()) return;
-  for (const Cut& cut : cuts) {
+  if (!tests::has_fused_loops()) return;
+  for (const Cut& cut : cuts()) {
     const auto maker = product(cut.rows, cut.elements, cut.columns);
     const auto kernel = kernel_of(maker.problem());
     const auto usual = computed(maker, *kernel, [](auto& bound) { bound.run(); });
@@ -295,7 +298,7 @@ BOOST_AUTO_TEST_CASE(parts_tell_what_they_read_first) {
 }
 
 BOOST_AUTO_TEST_CASE(special_values_stay_in_their_rows_and_columns) {
-  if (!tests::has_wide_loops()) return;
+  if (!tests::has_fused_loops()) return;
   for (const float special : {nan, infinity, -infinity}) {
     ProblemMaker maker(op("matmul"), 5);
     maker.input({21, 67}).constant({67, 50}).output({21, 50}).then(op("relu"));
@@ -321,7 +324,7 @@ BOOST_AUTO_TEST_CASE(special_values_stay_in_their_rows_and_columns) {
 
 // As exact as a float, except for negative numbers: there the error is below 2e-8.
 BOOST_AUTO_TEST_CASE(gelu_is_near_its_formula) {
-  if (!tests::has_wide_loops()) return;
+  if (!tests::has_fused_loops()) return;
   std::vector<float> numbers;
   for (int i = -80000; i <= 80000; ++i) numbers.push_back(static_cast<float>(i) * 1e-4F);
   for (const float x : {1e-30F, 1e-40F, 5.9999995F, 6.0F, 1e4F, 3e38F})
@@ -343,7 +346,7 @@ BOOST_AUTO_TEST_CASE(gelu_is_near_its_formula) {
 
 // gelu is taken of the whole sum, not of the share that a stretch of elements adds to it.
 BOOST_AUTO_TEST_CASE(gelu_follows_the_whole_sum) {
-  if (!tests::has_wide_loops()) return;
+  if (!tests::has_fused_loops()) return;
   auto maker = product(11, 3100, 50);
   const auto sums = expected_by_sums(maker);
   maker.then(op("gelu"));
@@ -377,7 +380,7 @@ BOOST_AUTO_TEST_CASE(panels_are_written_whole) {
 }
 
 BOOST_AUTO_TEST_CASE(what_they_are_not_for) {
-  if (!tests::has_wide_loops()) return;
+  if (!tests::has_fused_loops()) return;
   const auto suits = [](const ProblemMaker& maker) { return suits_panels(maker.problem()); };
   BOOST_TEST(suits(product(2, 64, 7)));
   BOOST_TEST(!suits(product(1, 64, 7)));  // a vector
@@ -408,7 +411,7 @@ BOOST_AUTO_TEST_CASE(what_they_are_not_for) {
 
 // A vector, then a matrix, then a function: what would be in another order is not taken.
 BOOST_AUTO_TEST_CASE(what_may_follow) {
-  if (!tests::has_wide_loops()) return;
+  if (!tests::has_fused_loops()) return;
   const auto with = [](const auto& add) {
     auto maker = product(4, 64, 7);
     add(maker);
@@ -428,7 +431,7 @@ BOOST_AUTO_TEST_CASE(what_may_follow) {
 
 // Views and slices are oneDNN's, but of the matrix, which is read once.
 BOOST_AUTO_TEST_CASE(how_operands_lie) {
-  if (!tests::has_wide_loops()) return;
+  if (!tests::has_fused_loops()) return;
   const auto maker = product(64, 64, 64);
   for (const std::size_t i : {0U, 1U, 2U}) {
     auto ordered = maker.problem(), sliced = maker.problem();
@@ -457,11 +460,11 @@ BOOST_AUTO_TEST_CASE(how_operands_lie) {
 
 // The matrix as it came is needed no more, and its panels are counted for.
 BOOST_AUTO_TEST_CASE(the_matrix_is_kept_in_panels_alone) {
-  if (!tests::has_wide_loops()) return;
+  if (!tests::has_fused_loops()) return;
   const auto kernel = kernel_of(product(9, 70, 50).problem());
   BOOST_TEST(kernel->keeps_constant(1));
   BOOST_TEST(!kernel->keeps_constant(0));
-  BOOST_TEST(kernel->constant_bytes() == 70U * 64 * sizeof(float));
+  BOOST_TEST(kernel->constant_bytes() == kernels::direct::ColumnPanels{50}.floats(70) * sizeof(float));
   BOOST_TEST(kernel->scratch_bytes() == 0U);
 }
 

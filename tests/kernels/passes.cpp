@@ -295,7 +295,7 @@ BOOST_AUTO_TEST_CASE(attention_is_one_step) {
     made.make();
     const auto steps = check(made.maker);
     BOOST_TEST(count(steps, "transpose float32") == 0);
-    if (!kernels::has_avx512()) continue;
+    if (!kernels::has_fused_vectors()) continue;
     BOOST_TEST(steps.size() == 4U);
     BOOST_TEST(count(steps, "] attention float32") == 1);
     // A search for any of the three finds it.

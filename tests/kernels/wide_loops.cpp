@@ -13,6 +13,12 @@ bool has_wide_loops() {
   return false;
 }
 
+bool has_fused_loops() {
+  if (kernels::has_fused_vectors()) return true;
+  std::cout << "skipped: this processor cannot multiply and add in one instruction\n";
+  return false;
+}
+
 std::size_t unlike(std::span<const float> a, std::span<const float> b) {
   if (a.size() != b.size()) return a.size() + b.size();
   std::size_t count = 0;

@@ -1,4 +1,4 @@
-// Kernels in vectors of AVX-512: the processor's support, and results to the last bit.
+// Kernels in vectors: the processor's support, and results to the last bit.
 #pragma once
 
 #include <span>
@@ -7,8 +7,10 @@
 
 namespace polychron::tests {
 
-/// True if this processor supports them; otherwise prints that it does not.
+/// True if this processor has AVX-512; otherwise prints that it does not.
 bool has_wide_loops();
+/// The same of instructions that multiply and add.
+bool has_fused_loops();
 
 /// The number of elements that differ. Zeros are alike, and so are NaN. All if the counts differ.
 std::size_t unlike(std::span<const float> a, std::span<const float> b);
