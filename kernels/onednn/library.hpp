@@ -145,6 +145,22 @@ inline memory::dims dims_of(const memory::desc& desc) {
 #endif
 }
 
+/// The descriptor of an argument of the primitive; an empty one if it knows none.
+inline memory::desc known_to(const dnnl::primitive& primitive, int arg) {
+  const auto descriptor = primitive.get_primitive_desc();
+#if DNNL_VERSION_MAJOR >= 3
+  const auto* const known =
+      dnnl_primitive_desc_query_md(descriptor, dnnl_query_exec_arg_md, arg);
+  dnnl_memory_desc_t copy = nullptr;
+  if (known == nullptr || dnnl_memory_desc_clone(&copy, known) != dnnl_success) return {};
+  return memory::desc(copy);
+#else
+  const auto* const known =
+      dnnl_primitive_desc_query_md(descriptor, dnnl_query_exec_arg_md, arg);
+  return known == nullptr ? memory::desc() : memory::desc(*known);
+#endif
+}
+
 /// True if the library respects the operands' strides in a product. With AVX-512, version 3 (3.7.2)
 /// ignores two of them. It reads a left operand of one row, and writes a result of one column, as
 /// if their elements were contiguous.

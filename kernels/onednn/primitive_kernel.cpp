@@ -25,7 +25,9 @@ class PrimitiveBound final : public Bound {
       ensure(argument.index < given, "a primitive's arguments are among the step's");
       memories_.push_back(argument.source == PrimitiveKernel::Source::own
                               ? kernel.own_[argument.index].memory
-                              : memory(argument.desc, engine, address(argument)));
+                              : memory(argument.desc ? *argument.desc
+                                                     : known_to(kernel.primitive_, argument.arg),
+                                       engine, address(argument)));
       list_.push_back({argument.arg, memories_.back().get()});
     }
     if (kernel.scratch_bytes() != 0) {
@@ -75,12 +77,18 @@ std::string_view PrimitiveKernel::implementation() const {
   return status == dnnl_success ? name : "";
 }
 
+void PrimitiveKernel::add(int arg, const memory::desc& desc, Source source, std::size_t index) {
+  const bool known = desc == known_to(primitive_, arg);
+  arguments_.push_back(
+      {arg, known ? nullptr : std::make_shared<const memory::desc>(desc), source, index});
+}
+
 void PrimitiveKernel::add_input(int arg, const memory::desc& desc, std::size_t index) {
-  arguments_.push_back({arg, desc, Source::input, index});
+  add(arg, desc, Source::input, index);
 }
 
 void PrimitiveKernel::add_output(int arg, const memory::desc& desc, std::size_t index) {
-  arguments_.push_back({arg, desc, Source::output, index});
+  add(arg, desc, Source::output, index);
 }
 
 namespace {
@@ -121,7 +129,7 @@ PrimitiveKernel::Own PrimitiveKernel::uploaded(const memory::desc& to, const mem
 
 void PrimitiveKernel::add_constant(int arg, const memory::desc& to, const memory::desc& from,
                                    const Buffer& constant, std::size_t index) {
-  arguments_.push_back({arg, to, Source::own, own_.size()});
+  arguments_.push_back({arg, nullptr, Source::own, own_.size()});
   own_.push_back(is_host(engine_) ? reordered(to, from, constant) : uploaded(to, from, constant));
   kept_.push_back(index);
 }

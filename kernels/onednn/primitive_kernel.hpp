@@ -1,6 +1,7 @@
 // A kernel that is one oneDNN primitive, with its arguments and its reordered weights.
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "kernels/kernel.hpp"
@@ -41,7 +42,9 @@ class PrimitiveKernel final : public Kernel {
   enum class Source : std::uint8_t { input, output, own };
   struct Argument {
     int arg;
-    memory::desc desc;
+    /// Null if the primitive knows it: a descriptor has 700 bytes, and each length of a model has
+    /// hundreds of arguments.
+    std::shared_ptr<const memory::desc> desc;
     Source source;
     std::size_t index;  ///< number of the input or output, or place in `own_`
   };
@@ -49,6 +52,7 @@ class PrimitiveKernel final : public Kernel {
  private:
   friend class PrimitiveBound;
   static constexpr std::size_t never = ~std::size_t{0};
+  void add(int arg, const memory::desc& desc, Source source, std::size_t index);
   dnnl::engine engine_;
   dnnl::primitive primitive_;
   memory::desc scratch_;
