@@ -23,7 +23,8 @@ const std::vector<Folder>& folders() {
       {"eigen", {eigen::elementwise_entries()}},
       {"direct",
        {direct::elementwise_entries(), direct::pooling_entries(), direct::reduction_entries(),
-        direct::exponential_entries(), direct::resampling_entries(), direct::movement_entries(),
+        direct::exponential_entries(), direct::normalization_entries(),
+        direct::resampling_entries(), direct::movement_entries(),
         direct::indexing_entries(), direct::quantization_entries(), direct::matrix_entries(),
         direct::convolution_entries()}},
       {"onednn",
@@ -32,7 +33,7 @@ const std::vector<Folder>& folders() {
         onednn::movement_entries(), onednn::recurrent_entries()}},
       {"direct",
        {direct::activation_entries(), direct::broadcast_entries(), direct::cast_entries(),
-        direct::copy_entries(), direct::normalization_entries()}},
+        direct::copy_entries()}},
   };
   return list;
 }

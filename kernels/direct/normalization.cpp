@@ -1,9 +1,10 @@
-// batchNormalization and instanceNormalization of float32 in any layout, and layerNormalization
-// over axes for which oneDNN has no kernel. Sums are in double, and so is x - mean.
+// batchNormalization, instanceNormalization and layerNormalization of float32 in any layout. Sums
+// are in double, and so is x - mean, except in rows of a layerNormalization.
 #include <array>
 #include <cmath>
 
 #include "kernels/direct/direct.hpp"
+#include "kernels/direct/normalized_rows.hpp"
 #include "kernels/elements.hpp"
 #include "kernels/function_kernel.hpp"
 #include "kernels/vectors.hpp"
@@ -158,6 +159,24 @@ void normalize_moments(const Moments& m, const Arguments& arguments) {
                         std::min(Tile::size, inner - start));
 }
 
+/// Rows in float32, and those for which that is too small in double.
+void normalize_rows(const Moments& m, const Arguments& arguments) {
+  const float* in = floats(arguments, 0);
+  auto* out = reinterpret_cast<float*>(arguments.outputs[0]);
+  NormalizedRows rest{m.along.outer, m.along.extent, static_cast<float>(m.epsilon),
+                      floats(arguments, 1), floats(arguments, 2)};
+  Moments one = m;
+  one.along.outer = 1;
+  while (true) {
+    const std::size_t done = normalize_rows(rest, in, out);
+    if (done == rest.rows) return;
+    in += done * rest.count, out += done * rest.count;
+    with_vectors([&] { normalize_lines(one, {rest.scales, rest.biases}, in, out); });
+    in += rest.count, out += rest.count;
+    rest.rows -= done + 1;
+  }
+}
+
 KernelResult make_moments_kernel(const Moments& moments) {
   return make_kernel(
       [moments](const Arguments& arguments) {
@@ -207,7 +226,10 @@ KernelResult prepare_layer(const Problem& problem) {
   Around along;
   for (std::size_t i = 0; i < shape.size(); ++i)
     (i < first ? along.outer : i < first + count ? along.extent : along.inner) *= shape[i];
-  return make_moments_kernel({along, 1, Scaled::along, a.epsilon});
+  const Moments moments{along, 1, Scaled::along, a.epsilon};
+  if (along.inner > 1) return make_moments_kernel(moments);
+  return make_kernel([moments](const Arguments& arguments) { normalize_rows(moments, arguments); },
+                     0);
 }
 
 }  // namespace
