@@ -21,6 +21,14 @@
 #define POLYCHRON_NOT_UNROLLED _Pragma("GCC unroll 1")
 #endif
 
+/// Keeps a vector of Highway in a register, as written. Otherwise g++ (12) adds products to each
+/// other before it adds them to sums, and runs out of registers: 8-bit products take twice as long.
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+#define POLYCHRON_KEEP_SUM(sum) asm("" : "+v"((sum).raw))
+#else
+#define POLYCHRON_KEEP_SUM(sum) static_cast<void>(sum)
+#endif
+
 namespace polychron::kernels {
 
 #if defined(__x86_64__) && defined(__GNUC__)

@@ -28,22 +28,36 @@ constexpr std::size_t vectors_of_panel = 2;
 
 std::size_t panel_columns() { return vectors_of_panel * hn::Lanes(Sums()); }
 
-/// Adds the products of a row's pair with the pairs of as many columns as a vector has sums. Some
-/// processors add one product of each pair to `sums`, the other one to `others`.
-HWY_INLINE void add_products(const std::int16_t* pair, const std::int8_t* columns,
-                             hn::Vec<Sums>& sums, hn::Vec<Sums>& others) {
+/// Pairs of as many columns as a vector has sums.
+#if HWY_TARGET == HWY_SCALAR
+using Pairs = std::array<std::int8_t, 2>;
+#else
+using Halves = hn::Repartition<std::int16_t, Sums>;
+using Pairs = hn::Vec<Halves>;
+#endif
+
+HWY_INLINE Pairs widened(const std::int8_t* columns) {
+#if HWY_TARGET == HWY_SCALAR
+  return {columns[0], columns[1]};
+#else
+  return hn::PromoteTo(Halves(), hn::LoadU(hn::Rebind<std::int8_t, Halves>(), columns));
+#endif
+}
+
+/// Adds the products of a row's pair with the columns' pairs. Some processors add one product of
+/// each pair to `sums`, the other one to `others`.
+HWY_INLINE void add_products(const std::int16_t* pair, const Pairs& columns, hn::Vec<Sums>& sums,
+                             hn::Vec<Sums>& others) {
   const Sums d;
 #if HWY_TARGET == HWY_SCALAR
   sums = hn::Add(sums, hn::Set(d, pair[0] * columns[0] + pair[1] * columns[1]));
   static_cast<void>(others);
 #else
-  const hn::Repartition<std::int16_t, Sums> pairs;
-  const hn::Rebind<std::int8_t, decltype(pairs)> bytes;
   std::int32_t both = 0;
   std::memcpy(&both, pair, sizeof(both));
-  sums =
-      hn::ReorderWidenMulAccumulate(d, hn::BitCast(pairs, hn::Set(d, both)),
-                                    hn::PromoteTo(pairs, hn::LoadU(bytes, columns)), sums, others);
+  sums = hn::ReorderWidenMulAccumulate(d, hn::BitCast(Halves(), hn::Set(d, both)), columns, sums,
+                                       others);
+  POLYCHRON_KEEP_SUM(sums);
 #endif
 }
 
@@ -62,11 +76,12 @@ HWY_INLINE void multiply_rows(const IntegerTiles& tiles, std::size_t first) {
   for (std::size_t pair = 0; pair < count; pair += pairs_at_once) {
     POLYCHRON_UNROLLED_LOOP
     for (std::size_t i = 0; i < pairs_at_once; ++i, panel += 2 * vectors_of_panel * lanes) {
+      const Pairs left = widened(panel), right = widened(panel + 2 * lanes);
       POLYCHRON_UNROLLED_LOOP
       for (std::size_t r = 0; r < Rows; ++r) {
         const std::int16_t* const x = rows + r * step + 2 * (pair + i);
-        add_products(x, panel, sums[r][0], others[r][0]);
-        add_products(x, panel + 2 * lanes, sums[r][1], others[r][1]);
+        add_products(x, left, sums[r][0], others[r][0]);
+        add_products(x, right, sums[r][1], others[r][1]);
       }
     }
   }
