@@ -15,6 +15,9 @@ export const families = [
   "movement",
 ];
 
+/** The values of POLYCHRON_MAX_VECTORS. */
+export const processors = ["sse41", "avx2", "avx512"];
+
 export class UsageError extends Error {}
 
 export const usage = `Usage: bench.sh [OPTION...]
@@ -27,6 +30,8 @@ parts: what a dispatch costs, and whether it stays so. Without options all of it
   --seconds S      for each figure of each side, 0.1 to 600; default: 3
   --pairs N        how often the two run in turn, 1 to 99; figures are medians over the pairs; default: 3
   --parts          the small parts too, where --models is given; "--models none --parts": only these
+  --cpu NAME       the vectors that Polychron may use: ${processors.join(", ")}; default: the processor's. ONNX
+                   Runtime has no such limit
   --out DIR        where table.json and table.svg go; default: build/bench
   --against FILE   the table to compare with; default: kept.json in DIR, if it is there
   --keep           this table becomes kept.json in DIR: later ones name what grew by a tenth or more
@@ -39,7 +44,7 @@ kernels that ran. Some 6 minutes; leaves survey.json, survey.svg and the models 
   --cases N        how many, 1 to 10000; default: 300
   --family LIST    only of ${families.join(", ")}
   --only LIST      only these cases of the seed, by their numbers
-  --threads N, --seconds S, --pairs N, --out DIR: as above; defaults: 1, 0.1, 2, build/bench
+  --threads N, --seconds S, --pairs N, --cpu NAME, --out DIR: as above; defaults: 1, 0.1, 2, build/bench
 
 Examples: sh scripts/bench.sh --models mlp,add --threads 1 --seconds 1
           sh scripts/bench.sh --survey --family convolution --cases 50 --seed 7
@@ -120,7 +125,13 @@ function parseTable(values) {
   return asked;
 }
 
-const optionNames = ["models", "threads", "clients", "seconds", "pairs", "out", "against", "seed", "cases", "family", "only"];
+function chosenProcessor(name) {
+  if (name !== undefined && !processors.includes(name))
+    throw new UsageError(`--cpu: no such processor: '${name}'; there are ${processors.join(", ")}`);
+  return name;
+}
+
+const optionNames = ["models", "threads", "clients", "seconds", "pairs", "cpu", "out", "against", "seed", "cases", "family", "only"];
 const flagNames = ["parts", "keep", "survey", "help"];
 
 /** The request in `words`. Throws UsageError with the expected form. */
@@ -136,5 +147,6 @@ export function parse(words) {
     throw new UsageError(error.message);
   }
   if (values.out === "" || values.against === "") throw new UsageError("--out and --against: expected a name");
-  return { out: values.out ?? "build/bench", ...(values.survey ? parseSurvey(values) : parseTable(values)) };
+  const common = { out: values.out ?? "build/bench", cpu: chosenProcessor(values.cpu) };
+  return { ...common, ...(values.survey ? parseSurvey(values) : parseTable(values)) };
 }

@@ -70,6 +70,7 @@ async function main(words) {
   const checkOnly = words[0] === "--check";
   const asked = parse(checkOnly ? words.slice(1) : words);
   if (asked.help) return console.log(usage);
+  if (asked.cpu) process.env.POLYCHRON_MAX_VECTORS = asked.cpu; // for each run of ours
   if (asked.survey) {
     if (!checkOnly && !(await runSurvey(asked, say))) process.exitCode = 1;
     return undefined;

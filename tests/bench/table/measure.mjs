@@ -104,7 +104,7 @@ export async function measureModel(model, asked, report) {
 }
 
 /** The time, the machine and the versions of a measurement. */
-export async function about({ seconds, pairs }) {
+export async function about({ seconds, pairs, cpu }) {
   return {
     when: new Date().toISOString(),
     machine: { processor: os.cpus()[0]?.model, processors: os.cpus().length, memory: os.totalmem() },
@@ -113,6 +113,6 @@ export async function about({ seconds, pairs }) {
       theirs: `onnxruntime-node ${createRequire(import.meta.url)("onnxruntime-node/package.json").version}`,
       node: process.version,
     },
-    asked: { seconds, pairs },
+    asked: { seconds, pairs, cpu },
   };
 }

@@ -40,6 +40,7 @@ test("mistakes say what was expected", () => {
   for (const bad of ["0", "601", "x", "NaN"]) mistake([`--seconds=${bad}`], /--seconds: .* from 0.1 to 600/);
   mistake(["--pairs", "0"], /--pairs/);
   mistake(["--out", ""], /--out/);
+  mistake(["--cpu", "avx"], /--cpu: no such processor: 'avx'; there are sse41, avx2, avx512/);
   mistake(["--models", "none"], /--parts/);
   mistake(["--models", "none", "--parts", "--keep"], /--keep/);
 });
@@ -50,7 +51,8 @@ test("a survey has defaults of its own", () => {
   assert.deepEqual([threads, seconds, pairs, models], [[1], 0.1, 2, undefined]);
   const chosen = parse(["--survey", "--seed", "7", "--cases", "5", "--family", "pooling,movement", "--threads=2"]);
   assert.deepEqual(chosen.survey, { seed: 7, cases: 5, families: ["pooling", "movement"], only: [] });
-  assert.deepEqual(chosen.threads, [2]);
+  assert.deepEqual([chosen.threads, chosen.cpu], [[2], undefined]);
+  assert.equal(parse(["--survey", "--cpu", "avx2"]).cpu, "avx2");
   assert.deepEqual(parse(["--survey", "--seed", "7", "--only", "12,0,12"]).survey.only, [12, 0]);
 });
 
@@ -69,7 +71,7 @@ test("mistakes about the survey say what was expected", () => {
 });
 
 test("the usage names every option and every model", () => {
-  const table = ["models", "threads", "clients", "seconds", "pairs", "parts", "out", "against", "keep", "help"];
+  const table = ["models", "threads", "clients", "seconds", "pairs", "parts", "cpu", "out", "against", "keep", "help"];
   for (const option of [...table, "seed", "cases", "family", "only"])
     assert.match(usage, new RegExp(`^  --${option} `, "m"));
   assert.match(usage, /With --survey/);
