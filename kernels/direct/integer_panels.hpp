@@ -15,14 +15,21 @@ inline constexpr std::size_t most_integer_columns = 128;
 /// The pairs of a sum that a step of the loop adds. Zeros fill the last step.
 inline constexpr std::size_t pairs_at_once = 2;
 
-/// The product of some rows with a panel. Integers stand in pairs, because instructions multiply
-/// two pairs of 16 bits and add both products in 32 bits, where nothing saturates.
+/// The product of some rows with a panel. Instructions multiply two pairs of 16 bits and add both
+/// products in 32 bits, where nothing saturates. A narrow panel needs fewer of them: its bytes are
+/// multiplied with bytes, and two products are added in 16 bits. They fit, because neighbours in
+/// its columns are small enough.
 struct IntegerTiles {
-  const std::int16_t* rows = nullptr;      ///< `pairs` pairs each: elements minus their zero point
-  const std::int32_t* row_sums = nullptr;  ///< the sum of each row's numbers
-  std::size_t count = 0;                   ///< of rows
-  std::size_t pairs = 0;
-  const std::int8_t* panel = nullptr;   ///< for each pair of its rows, the pairs of all columns
+  std::size_t count = 0;                      ///< of rows
+  std::size_t pairs = 0;                      ///< of each row, an even number
+  const std::int16_t* rows = nullptr;         ///< elements minus their zero point
+  const std::uint8_t* narrow_rows = nullptr;  ///< elements, unsigned
+  const std::int32_t* row_sums = nullptr;     ///< the sum of each row's numbers in `rows`
+  const std::int32_t* row_zeros = nullptr;    ///< the zero points of `narrow_rows`
+  bool narrow = false;
+  /// For each pair of its rows, or four of them if it is narrow, the elements of all columns.
+  const std::int8_t* panel = nullptr;
+  const std::int32_t* sums = nullptr;   ///< of the columns' elements
   const std::int32_t* zeros = nullptr;  ///< the columns' zero points
   const float* factors = nullptr;       ///< of the columns; null for results in int32
   const float* summands = nullptr;      ///< of the columns, added after the factor

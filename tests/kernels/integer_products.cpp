@@ -2,7 +2,9 @@
 #include <algorithm>
 #include <array>
 #include <boost/test/unit_test.hpp>
+#include <cmath>
 #include <cstring>
+#include <limits>
 #include <memory>
 
 #include "kernels/cpu/cpu_backend.hpp"
@@ -27,13 +29,15 @@ constexpr std::array eight_bits{DataType::int8, DataType::uint8};
 
 bool is_signed(DataType type) { return type == DataType::int8; }
 
-enum class Fill : std::uint8_t { any, lowest, highest };
+/// `small` numbers of a matrix are those whose products may be added in 16 bits.
+enum class Fill : std::uint8_t { any, lowest, highest, small };
 
 std::vector<std::byte> bytes_of(std::size_t count, DataType type, Fill fill, Random& random) {
   std::vector<std::byte> bytes(count);
   const std::uint32_t least = is_signed(type) ? 128 : 0;
   for (std::byte& x : bytes)
     x = static_cast<std::byte>(fill == Fill::any      ? random.pick(0, 255)
+                               : fill == Fill::small  ? random.pick(0, 128) + 64 + least
                                : fill == Fill::lowest ? least
                                                       : (least + 255) % 256);
   return bytes;
@@ -93,6 +97,13 @@ struct Product {
       inputs[3] = bytes_of(of_columns, right, fill, random);
       set_constant(3);
     }
+    return *this;
+  }
+  /// Sets an element of the matrix, as if it were signed.
+  Product& set_element(std::size_t row, std::size_t column, std::int32_t value) {
+    inputs[1][row * columns + column] =
+        static_cast<std::byte>(value + (is_signed(right) ? 0 : 128));
+    set_constant(1);
     return *this;
   }
   std::vector<std::int32_t> expected() const {
@@ -262,8 +273,9 @@ BOOST_AUTO_TEST_CASE(sums_are_exact_for_any_types_and_shapes) {
     const std::uint32_t rows = random.pick(1, 20), columns = random.pick(1, 70);
     const std::array<std::size_t, 3> row_zeros{0, 1, rows}, column_zeros{0, 1, columns};
     Product product(rows, random.pick(1, 100), columns, left, right);
-    product.fill(seed).zeros(seed, row_zeros[seed % 3], column_zeros[seed / 3 % 3]);
-    BOOST_TEST_CONTEXT("seed " << seed) { check(product, seed % 2 == 0); }
+    product.fill(seed, Fill::any, seed % 2 == 0 ? Fill::small : Fill::any)
+        .zeros(seed, row_zeros[seed % 3], column_zeros[seed / 3 % 3]);
+    BOOST_TEST_CONTEXT("seed " << seed) { check(product, seed / 2 % 2 == 0); }
   }
 }
 
@@ -283,12 +295,31 @@ BOOST_AUTO_TEST_CASE(ends_of_the_types_do_not_saturate) {
             }
 }
 
+// Two products fit 16 bits if the magnitudes of neighbours in a column add up to 128.
+BOOST_AUTO_TEST_CASE(neighbours_at_the_end_of_16_bits_do_not_saturate) {
+  constexpr std::int32_t pairs[][2] = {{64, 64},  {127, 1}, {-128, 0}, {-64, -64}, {0, -128},
+                                       {65, 64},  {127, 2}, {-128, -1}, {-65, -64}, {-1, -128},
+                                       {127, 127}, {-128, -128}};
+  for (const auto right : eight_bits)
+    for (const auto& pair : pairs)
+      for (const std::size_t columns : {std::size_t{1}, std::size_t{70}})
+        for (const Fill fill : {Fill::highest, Fill::any}) {
+          Product product(5, 22, columns, DataType::uint8, right);
+          product.fill(1, fill, Fill::small);
+          // A pair in one column: the other panels stay narrow.
+          const std::size_t row = 2 * (columns % 11), column = columns - 1;
+          product.set_element(row, column, pair[0]).set_element(row + 1, column, pair[1]);
+          BOOST_TEST_CONTEXT(pair[0] << " and " << pair[1]) { check(product); }
+        }
+}
+
 BOOST_AUTO_TEST_CASE(every_number_of_rows_and_columns) {
   for (std::size_t rows = 1; rows <= 13; ++rows)
-    for (std::size_t columns = 1; columns <= 66; ++columns) {
-      Product product(rows, 6 + rows % 3, columns, DataType::uint8, DataType::int8);
-      check(product.fill(7).zeros(7, 1, columns));
-    }
+    for (std::size_t columns = 1; columns <= 66; ++columns)
+      for (const Fill fill : {Fill::any, Fill::small}) {
+        Product product(rows, 6 + rows % 3, columns, DataType::uint8, DataType::int8);
+        check(product.fill(7, Fill::any, fill).zeros(7, 1, columns));
+      }
 }
 
 BOOST_AUTO_TEST_CASE(parts_make_the_whole) {
@@ -298,7 +329,8 @@ BOOST_AUTO_TEST_CASE(parts_make_the_whole) {
   for (const Cut& cut : {Cut{1, 64, 64, 1}, Cut{3, 2000, 800, 2}, Cut{700, 300, 100, 4},
                          Cut{100, 100, 100, 2}, Cut{60, 1000, 400, 4}}) {
     Product product(cut.rows, cut.elements, cut.columns, DataType::uint8, DataType::uint8);
-    product.fill(2).zeros(2, cut.rows, cut.columns);
+    product.fill(2, Fill::any, cut.rows % 3 == 0 ? Fill::any : Fill::small)
+        .zeros(2, cut.rows, cut.columns);
     BOOST_TEST(kernel_of(product.problem)->parts() == cut.parts, product.text());
     const auto whole = computed(product);
     const bool same = whole == computed(product, run_parts);
@@ -396,6 +428,121 @@ BOOST_AUTO_TEST_CASE(an_integer_that_others_read_stays_one) {
   const auto steps = checked_steps(written.maker);
   BOOST_TEST(steps_with(steps, "] integerProduct") == 1);
   BOOST_TEST(steps_with(steps, "cast") == 1);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+namespace {
+
+/// ONNX's DynamicQuantizeLinear, as importers write it. Each field is one thing that may be
+/// otherwise.
+struct Dynamic {
+  Shape shape{3, 50};
+  float most = 255, none = 1, lowest = 0;
+  bool all = true, other_zero = false, known = false;
+
+  GraphMaker maker = {};
+  std::array<ValueId, 3> results = {};  // values, scale and zero point
+
+  void make() {
+    const ValueId x = known ? maker.random(shape) : maker.input(shape);
+    const auto number = [&](float value) { return maker.constant<float>({}, {value}); };
+    const auto one = [&](ops::OpId id, std::vector<ValueId> inputs,
+                         DataType type = DataType::float32) {
+      return maker.node(id, std::move(inputs), {}, {}, type);
+    };
+    const auto extreme = [&](ops::OpId id) {
+      return maker.node(id, {x}, {}, ReduceAttributes{std::vector<std::uint32_t>{0, 1}});
+    };
+    const auto high = one(op("max"), {extreme(op("reduceMax")), number(0)});
+    const auto low =
+        one(op("min"), {extreme(all ? op("reduceMin") : op("reduceMean")), number(lowest)});
+    const auto range = one(op("sub"), {high, low});
+    const auto equal = one(op("equal"), {range, number(0)}, DataType::uint8);
+    const auto steps = one(op("where"), {equal, number(most), number(most)});
+    const auto scale = one(op("where"), {equal, number(none), one(op("div"), {range, steps})});
+    const auto shift = one(op("div"), {one(op("neg"), {other_zero ? high : low}), scale});
+    const auto rounded = one(op("roundEven"), {shift});
+    const auto kept =
+        one(op("min"), {one(op("max"), {rounded, number(0)}), number(255)});
+    const auto zero =
+        maker.node(op("cast"), {kept}, {}, CastAttributes{DataType::uint8}, DataType::uint8);
+    const Shape ones(shape.size(), 1);
+    const auto wide = [&](ValueId value, DataType type) {
+      return maker.node(op("reshape"), {value}, ones, ReshapeAttributes{ones}, type);
+    };
+    const auto values = maker.node(
+        op("quantizeLinear"), {x, wide(scale, DataType::float32), wide(zero, DataType::uint8)},
+        shape, {}, DataType::uint8);
+    results = {values, scale, zero};
+    for (const ValueId result : results) maker.output(result);
+  }
+};
+
+/// The steps of the plan for these elements. Its results have the bits of a plan without passes.
+std::vector<std::string> checked_dynamic(Dynamic written, const std::vector<float>& x,
+                                         const std::string& what) {
+  written.make();
+  Runner with(kernels::make_cpu_backend(), written.maker.share());
+  Runner without(kernels::make_cpu_backend({.optimize = false}), written.maker.share());
+  for (Runner* runner : {&with, &without}) {
+    if (!written.known) runner->set(0, x);
+    runner->run();
+  }
+  BOOST_TEST_CONTEXT(what) {
+    for (std::size_t i = 0; i < 3; ++i) {
+      const auto one = with.get<std::uint8_t>(i), other = without.get<std::uint8_t>(i);
+      BOOST_TEST(one == other, boost::test_tools::per_element());
+    }
+  }
+  return with.plan().describe();
+}
+
+std::vector<float> numbers_between(float low, float high, std::size_t count) {
+  std::vector<float> numbers(count);
+  Random random(3);
+  for (float& x : numbers)
+    x = low + (high - low) * static_cast<float>(random.pick(0, 1'000'000)) * 1e-6F;
+  return numbers;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(dynamic_quantization)
+
+BOOST_AUTO_TEST_CASE(it_is_one_step_with_the_same_bits) {
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  const auto is_one = [](const Dynamic& written, const std::vector<float>& x,
+                         const std::string& what) {
+    BOOST_TEST(checked_dynamic(written, x, what).size() == 1, what);
+  };
+  for (const auto& [low, high] :
+       {std::pair{-3.0F, 5.0F}, {2.0F, 7.0F}, {-9.0F, -4.0F}, {0.0F, 0.0F}, {-0.0F, -0.0F},
+        {-1e-40F, 1e-40F}, {-3e38F, 3e38F}, {0.0F, 1e30F}})
+    for (const std::uint32_t columns : {1U, 50U, 301U}) {
+      auto x = numbers_between(low, high, std::size_t{3} * columns);
+      const std::string what = std::to_string(low) + " to " + std::to_string(high);
+      is_one({.shape = {3, columns}}, x, what);
+      x[1] = infinity;
+      is_one({.shape = {3, columns}}, x, what + " and infinity");
+      x[1] = -infinity;
+      is_one({.shape = {3, columns}}, x, what + " and -infinity");
+      x[2] = std::nanf("");
+      is_one({.shape = {3, columns}}, x, what + " and NaN");
+    }
+}
+
+BOOST_AUTO_TEST_CASE(near_misses_stay) {
+  const auto stays = [](const Dynamic& written, const std::string& what) {
+    const auto steps = checked_dynamic(written, numbers_between(-3, 5, 150), what);
+    BOOST_TEST(steps_with(steps, "dynamicQuantization") == 0, what);
+  };
+  stays({.most = 127}, "seven bits");
+  stays({.none = 2}, "another scale for zeros");
+  stays({.lowest = -1}, "another number in the range");
+  stays({.all = false}, "another extreme");
+  stays({.other_zero = true}, "another zero point");
+  stays({.known = true}, "constants");
 }
 
 BOOST_AUTO_TEST_SUITE_END()
