@@ -6,7 +6,7 @@
 
 namespace polychron::kernels {
 
-inline constexpr std::array<std::string_view, 9> internal_operators{
+inline constexpr std::array<std::string_view, 10> internal_operators{
     "swish",               // x * sigmoid(alpha * x), LinearAttributes.alpha
     "reorder",             // the same values in another layout
     "depth_to_space",      // channels, tap by tap, become pixels
@@ -16,6 +16,8 @@ inline constexpr std::array<std::string_view, 9> internal_operators{
     "integerProduct",      // an exact product of 8-bit integers: kernels/integer_product.hpp
     "packedProduct",       // with a matrix of 4-bit or 8-bit integers: kernels/packed_product.hpp
     "integerConvolution",  // exact, of 8-bit integers: kernels/integer_convolution.hpp
+    // float32 -> uint8 of the same shape, and the scale and zero point that its extremes give
+    "dynamicQuantization",
 };
 
 consteval ops::OpId internal(std::string_view name) {
@@ -34,6 +36,7 @@ inline constexpr ops::OpId op_attention = internal("attention");
 inline constexpr ops::OpId op_integer_product = internal("integerProduct");
 inline constexpr ops::OpId op_packed_product = internal("packedProduct");
 inline constexpr ops::OpId op_integer_convolution = internal("integerConvolution");
+inline constexpr ops::OpId op_dynamic_quantization = internal("dynamicQuantization");
 
 constexpr bool is_internal(ops::OpId op) {
   return static_cast<std::size_t>(op) >= ops::table.size();

@@ -86,6 +86,7 @@ class GraphCheck {
     if (node.op == op_integer_product || node.op == op_packed_product)
       return check_constant_product(node);
     if (node.op == op_integer_convolution) return check_integer_convolution(node);
+    if (node.op == op_dynamic_quantization) return check_dynamic_quantization(node);
     expect(node.own_inputs == 1 && node.outputs.size() == 1, "a pass's operator has one operand");
     const PlanValue& in = graph_.values[node.inputs[0]];
     const PlanValue& out = graph_.values[node.outputs[0]];
@@ -95,6 +96,21 @@ class GraphCheck {
              "a view lies in what it is of");
     else if (node.op != op_depth_to_space)
       expect(in.descriptor == out.descriptor, "a pass's operator keeps shape and type");
+  }
+
+  void check_dynamic_quantization(const PlanNode& node) const {
+    expect(node.inputs.size() == 1 && node.outputs.size() == 3,
+           "a dynamic quantization has one operand and three results");
+    const auto descriptor = [&](ops::ValueId value) { return graph_.values[value].descriptor; };
+    const OperandDescriptor &in = descriptor(node.inputs[0]), &out = descriptor(node.outputs[0]);
+    const OperandDescriptor &scale = descriptor(node.outputs[1]),
+                            &zero = descriptor(node.outputs[2]);
+    expect(in.data_type == DataType::float32 && out.data_type == DataType::uint8 &&
+               in.shape == out.shape,
+           "a dynamic quantization makes bytes of floats");
+    expect(scale.data_type == DataType::float32 && zero.data_type == DataType::uint8 &&
+               element_count(scale.shape) == 1 && element_count(zero.shape) == 1,
+           "a dynamic quantization has one scale and one zero point");
   }
 
   /// The first two operands make the scores, to which the mask broadcasts. The scores and the third

@@ -41,6 +41,8 @@ class PlanCompiler {
       check_graph(graph_, "recognise_integer_products");
       recognise_integer_convolutions(graph_);
       check_graph(graph_, "recognise_integer_convolutions");
+      recognise_dynamic_quantization(graph_);
+      check_graph(graph_, "recognise_dynamic_quantization");
       recognise_packed_products(graph_);
       check_graph(graph_, "recognise_packed_products");
     }

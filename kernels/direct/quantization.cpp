@@ -6,6 +6,8 @@
 #include <tuple>
 
 #include "kernels/direct/direct.hpp"
+#include "kernels/direct/folds.hpp"
+#include "kernels/direct/reduce.hpp"
 #include "kernels/function_kernel.hpp"
 #include "kernels/half.hpp"
 #include "kernels/packed_int4.hpp"
@@ -236,10 +238,35 @@ KernelResult prepare(const Problem& problem) {
       [] { return refuse("integers of 4, 8 and 32 bits only"); });
 }
 
+/// The scale spreads the extremes and 0 over the bytes. NaN and infinities give what the steps one
+/// by one give.
+KernelResult prepare_dynamic(const Problem& problem) {
+  if (const auto reason = not_plain(problem)) return refuse(*reason);
+  const Reduction all(problem.inputs[0].descriptor.shape, std::nullopt);
+  return make_kernel([all](const Arguments& arguments) {
+    const auto* const in = reinterpret_cast<const float*>(arguments.inputs[0]);
+    float high = 0, low = 0;
+    with_vectors([&] {
+      all.run<Extreme<float, true>>(in, &high);
+      all.run<Extreme<float, false>>(in, &low);
+    });
+    high = high < 0.0F ? 0.0F : high;
+    low = low > 0.0F ? 0.0F : low;
+    const float range = high - low;
+    const float scale = range == 0.0F ? 1.0F : range / 255.0F;
+    const float zero = Quantizer<std::uint8_t>::apply(-low, scale, 0);
+    *reinterpret_cast<float*>(arguments.outputs[1]) = scale;
+    arguments.outputs[2][0] = static_cast<std::byte>(zero);
+    quantize_run<std::uint8_t>(in, reinterpret_cast<std::uint8_t*>(arguments.outputs[0]),
+                               static_cast<std::size_t>(all.count()), scale, zero);
+  });
+}
+
 }  // namespace
 
 std::span<const Entry> quantization_entries() noexcept {
-  static constexpr Entry entries[] = {{ops::op("dequantizeLinear"), prepare},
+  static constexpr Entry entries[] = {{op_dynamic_quantization, prepare_dynamic},
+                                      {ops::op("dequantizeLinear"), prepare},
                                       {ops::op("quantizeLinear"), prepare}};
   return entries;
 }

@@ -26,6 +26,9 @@ void recognise_integer_products(PlanGraph& graph);
 /// So does a float32 convolution between dequantized values, where sums become exact.
 void recognise_integer_convolutions(PlanGraph& graph);
 
+/// Joins ONNX's DynamicQuantizeLinear into one step of our own loops.
+void recognise_dynamic_quantization(PlanGraph& graph);
+
 /// Joins a product and its matrix of 4-bit or 8-bit integers into one step that keeps the matrix
 /// packed. Comes before optimize(), which would expand the matrix.
 void recognise_packed_products(PlanGraph& graph);
