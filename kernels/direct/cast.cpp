@@ -2,7 +2,6 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <numbers>
 
 #include "kernels/direct/direct.hpp"
 #include "kernels/function_kernel.hpp"
@@ -103,46 +102,31 @@ KernelResult prepare_hard_sigmoid(const Problem& problem) {
   });
 }
 
-/// erf(x) / x for x in [0, reach], as a sum of Chebyshev polynomials; above, erf(x) is 1 in
-/// float32. The coefficients come from interpolation at Chebyshev points (Trefethen, "Approximation
-/// Theory and Approximation Practice", 2013, chapter 3). The first omitted coefficient is below
-/// 1e-11.
+/// x times a quotient of polynomials in x^2 for |x| up to 4, where erf(x) becomes 1 in float32: the
+/// coefficients of Eigen (3.4). The error is at most 3.7e-7, and 7 units in the last place.
 struct ErrorFunction {
-  static constexpr std::size_t terms = 24;
-  static constexpr double reach = 4;
-  std::array<double, terms> factors{};
-
-  ErrorFunction() {
-    for (std::size_t point = 0; point < terms; ++point) {
-      const double angle = std::numbers::pi * (static_cast<double>(point) + 0.5) / terms;
-      const double x = (std::cos(angle) + 1) * (reach / 2);
-      for (std::size_t k = 0; k < terms; ++k)
-        factors[k] += std::erf(x) / x * std::cos(static_cast<double>(k) * angle) * 2 / terms;
-    }
-    factors[0] /= 2;
-  }
-
-  /// Uses Clenshaw's recurrence.
   float operator()(float x) const {
-    const double size = std::abs(double{x});
-    const double t = (size < reach ? size : reach) * (2 / reach) - 1;
-    double one = 0, two = 0;
+    constexpr float above[] = {2.77068142495902e-08F,  -2.10102402082508e-06F,
+                               -5.69250639462346e-05F, -7.34990630326855e-04F,
+                               -2.95459980854025e-03F, -1.60960333262415e-02F};
+    constexpr float below[] = {-2.13374055278905e-04F, -1.68282697438203e-03F,
+                               -7.37332916720468e-03F, -1.42647390514189e-02F};
+    const float low = x < -4.0F ? -4.0F : x;  // keeps NaN
+    const float bounded = low > 4.0F ? 4.0F : low;
+    const float square = bounded * bounded;
+    float numerator = -2.72614225801306e-10F, denominator = -1.45660718464996e-05F;
     POLYCHRON_UNROLLED_LOOP
-    for (std::size_t k = terms - 1; k > 0; --k) {
-      const double next = 2 * t * one - two + factors[k];
-      two = one;
-      one = next;
-    }
-    const double inside = double{x} * (t * one - two + factors[0]);
-    const double outside = x < 0 ? -1 : 1;
-    const double result = size < reach ? inside : outside;
-    return x != x ? x : static_cast<float>(result);
+    for (const float factor : above) numerator = numerator * square + factor;
+    POLYCHRON_UNROLLED_LOOP
+    for (const float factor : below) denominator = denominator * square + factor;
+    const float result = bounded * numerator / denominator;  // 1 + 1.2e-7 at 4
+    const float above_least = result < -1.0F ? -1.0F : result;
+    return above_least > 1.0F ? 1.0F : above_least;
   }
 };
 
 KernelResult prepare_erf(const Problem& problem) {
-  static const ErrorFunction error_function;
-  return prepare_floats(problem, error_function);
+  return prepare_floats(problem, ErrorFunction());
 }
 
 KernelResult prepare_not(const Problem& problem) {

@@ -9,6 +9,7 @@
 namespace polychron::kernels::direct {
 
 std::span<const Entry> elementwise_entries() noexcept;
+std::span<const Entry> function_entries() noexcept;
 std::span<const Entry> pooling_entries() noexcept;
 std::span<const Entry> reduction_entries() noexcept;
 std::span<const Entry> exponential_entries() noexcept;
