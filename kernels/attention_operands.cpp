@@ -84,4 +84,28 @@ std::optional<AttentionOperands> attention_operands(const Problem& problem) {
   return o;
 }
 
+std::optional<CachedAttention> cached_attention(const Problem& problem) {
+  if (problem.op != op_cached_attention || problem.own_inputs != 7 || problem.inputs.size() != 7 ||
+      !problem.post_ops.empty() || !problem.outputs[0].lies_plain())
+    return std::nullopt;
+  const auto takes = [](const Slot& slot) {
+    return slot.lies_plain() && slot.descriptor.data_type == DataType::float32;
+  };
+  if (!std::ranges::all_of(problem.inputs, takes)) return std::nullopt;
+  const auto shape = [&](std::size_t i) -> const Shape& {
+    return problem.inputs[i].descriptor.shape;
+  };
+  const Shape &q = shape(0), &keys = shape(1), &fresh = shape(3);
+  constexpr std::uint32_t unit = 16;  // floats of the longest vector
+  if (q.size() != 3 || keys.size() != 3 || fresh.size() != 3 || q[2] % unit != 0)
+    return std::nullopt;
+  const bool fits = keys == Shape{q[0], keys[1], q[2]} && shape(2) == keys &&
+                    fresh == Shape{q[0], fresh[1], q[2]} && shape(4) == fresh &&
+                    shape(5) == Shape{1, 1, keys[1]} && shape(6) == Shape{1, q[1], fresh[1]} &&
+                    problem.outputs[0].descriptor.shape == q;
+  if (!fits) return std::nullopt;
+  const auto scale = std::get<LinearAttributes>(problem.attributes).alpha;
+  return CachedAttention{q[0], q[1], q[2], keys[1], fresh[1], static_cast<float>(scale)};
+}
+
 }  // namespace polychron::kernels

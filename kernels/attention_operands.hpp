@@ -1,4 +1,5 @@
-// An attention that is one step (op_attention), and where its operands lie in memory.
+// Attentions that are one step (op_attention, op_cached_attention), and where operands lie in
+// memory.
 #pragma once
 
 #include <cstdint>
@@ -37,5 +38,18 @@ struct AttentionOperands {
 /// it: on processors without AVX-512, with few queries, or with operands whose elements are
 /// scattered.
 std::optional<AttentionOperands> attention_operands(const Problem& problem);
+
+/// Computes softmax(scale * q [kc kn] + [mc mn]) [vc; vn] for each group of heads.
+struct CachedAttention {
+  std::size_t groups, rows, features;
+  std::size_t cached, fresh;  ///< keys
+  float scale;
+};
+
+/// Reads a problem of op_cached_attention. Its inputs are float32: q [groups, rows, features]; kc
+/// and vc [groups, cached, features]; kn and vn [groups, fresh, features]; the masks mc [1, 1,
+/// cached] and mn [1, rows, fresh]. Keys behind the last one whose mask is above -infinity are not
+/// read, nor are their values. Returns nullopt if our own loops do not take it.
+std::optional<CachedAttention> cached_attention(const Problem& problem);
 
 }  // namespace polychron::kernels

@@ -18,6 +18,7 @@ inline constexpr std::array<std::string_view, 10> internal_operators{
     "integerConvolution",  // exact, of 8-bit integers: kernels/integer_convolution.hpp
     // float32 -> uint8 of the same shape, and the scale and zero point that its extremes give
     "dynamicQuantization",
+    "cachedAttention",     // over cached and new keys: kernels/attention_operands.hpp
 };
 
 consteval ops::OpId internal(std::string_view name) {
@@ -37,6 +38,7 @@ inline constexpr ops::OpId op_integer_product = internal("integerProduct");
 inline constexpr ops::OpId op_packed_product = internal("packedProduct");
 inline constexpr ops::OpId op_integer_convolution = internal("integerConvolution");
 inline constexpr ops::OpId op_dynamic_quantization = internal("dynamicQuantization");
+inline constexpr ops::OpId op_cached_attention = internal("cachedAttention");
 
 constexpr bool is_internal(ops::OpId op) {
   return static_cast<std::size_t>(op) >= ops::table.size();

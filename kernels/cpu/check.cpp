@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/invariant.hpp"
+#include "kernels/attention_operands.hpp"
 #include "kernels/integer_convolution.hpp"
 #include "kernels/integer_product.hpp"
 #include "kernels/packed_product.hpp"
@@ -87,6 +88,9 @@ class GraphCheck {
       return check_constant_product(node);
     if (node.op == op_integer_convolution) return check_integer_convolution(node);
     if (node.op == op_dynamic_quantization) return check_dynamic_quantization(node);
+    if (node.op == op_cached_attention)
+      return expect(node.outputs.size() == 1 && cached_attention(problem_of(graph_, node)),
+                    "an attention over a cache is one that our loops take");
     expect(node.own_inputs == 1 && node.outputs.size() == 1, "a pass's operator has one operand");
     const PlanValue& in = graph_.values[node.inputs[0]];
     const PlanValue& out = graph_.values[node.outputs[0]];

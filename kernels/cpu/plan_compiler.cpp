@@ -45,6 +45,8 @@ class PlanCompiler {
       check_graph(graph_, "recognise_dynamic_quantization");
       recognise_packed_products(graph_);
       check_graph(graph_, "recognise_packed_products");
+      join_cached_attention(graph_);
+      check_graph(graph_, "join_cached_attention");
     }
     if (settings_.optimize) optimize(graph_);
     if (own_loops) {

@@ -34,6 +34,7 @@ Refusal refuse_panels(const Problem& problem);
 
 KernelResult prepare_arg_min_max(const Problem& problem);
 KernelResult prepare_attention(const Problem& problem);
+KernelResult prepare_cached_attention(const Problem& problem);
 KernelResult prepare_concat(const Problem& problem);
 KernelResult prepare_cumulative_sum(const Problem& problem);
 KernelResult prepare_depth_to_space(const Problem& problem);

@@ -15,6 +15,7 @@ std::span<const Entry> matrix_entries() noexcept {
       {op_integer_product, prepare_integer_product, "pairs", nullptr, true},
       {op_integer_convolution, prepare_integer_convolution, "pairs", nullptr, true},
       {op_packed_product, prepare_packed_product, "packed", nullptr, true},
+      {op_cached_attention, prepare_cached_attention, "cached", nullptr, true},
   };
   return entries;
 }

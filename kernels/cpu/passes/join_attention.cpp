@@ -85,6 +85,94 @@ PlanNode joined(const Attention& found) {
   return node;
 }
 
+/// scale * q k + mask
+struct MaskedScores {
+  ValueId q, k, mask;
+  float scale;
+};
+
+class CachedAttentionJoin {
+ public:
+  explicit CachedAttentionJoin(PlanGraph& graph) : graph_(graph), match_(graph) {}
+
+  void run() {
+    for (std::size_t i = 0; i < graph_.nodes.size(); ++i)
+      if (auto attention = attention_of(graph_.nodes[i])) {
+        match_.forget(i);
+        graph_.nodes[i] = *std::move(attention);
+        match_.learn(i);
+      }
+    graph_.sweep();
+  }
+
+ private:
+  std::optional<PlanNode> attention_of(const PlanNode& sum) const {
+    if (sum.op != op("add")) return std::nullopt;
+    for (const auto& [first, second] : both_orders) {
+      const PlanNode* const cached = match_.only_made_by(sum.inputs[first], op("matmul"));
+      const PlanNode* const fresh = match_.only_made_by(sum.inputs[second], op("matmul"));
+      if (cached == nullptr || fresh == nullptr) return std::nullopt;
+      const auto scores = scores_of(cached->inputs[0], fresh->inputs[0]);
+      if (!scores) continue;
+      const auto& [old, own] = *scores;
+      if (old.q != own.q || old.scale != own.scale) return std::nullopt;
+      PlanNode node;
+      node.op = op_cached_attention;
+      node.attributes = LinearAttributes{old.scale, 0};
+      node.inputs = {old.q, old.k, cached->inputs[1], own.k, fresh->inputs[1], old.mask, own.mask};
+      node.own_inputs = node.inputs.size();
+      node.outputs = sum.outputs;
+      node.label = sum.label;
+      return cached_attention(problem_of(graph_, node)) ? std::optional(std::move(node))
+                                                        : std::nullopt;
+    }
+    return std::nullopt;
+  }
+
+  /// The scores whose weights are the values `cached` and `fresh`, in this order.
+  std::optional<std::pair<MaskedScores, MaskedScores>> scores_of(ValueId cached,
+                                                                 ValueId fresh) const {
+    const PlanNode* const split = match_.only_made_by(cached, op("split"));
+    if (split == nullptr || match_.only_made_by(fresh, op("split")) != split ||
+        split->outputs.size() != 2 || split->outputs[0] != cached ||
+        std::get<SplitAttributes>(split->attributes).axis != 2)
+      return std::nullopt;
+    const PlanNode* const softmax = match_.only_made_by(split->inputs[0], op("softmax"));
+    if (softmax == nullptr || std::get<SoftmaxAttributes>(softmax->attributes).axis != 2)
+      return std::nullopt;
+    const PlanNode* const both = match_.only_made_by(softmax->inputs[0], op("concat"));
+    if (both == nullptr || both->inputs.size() != 2 ||
+        std::get<ConcatAttributes>(both->attributes).axis != 2 ||
+        match_.descriptor(both->inputs[0]) != match_.descriptor(cached))
+      return std::nullopt;
+    const auto old = masked(both->inputs[0]), own = masked(both->inputs[1]);
+    return old && own ? std::optional(std::pair(*old, *own)) : std::nullopt;
+  }
+
+  std::optional<MaskedScores> masked(ValueId value) const {
+    const PlanNode* const add = match_.only_made_by(value, op("add"));
+    if (add == nullptr) return std::nullopt;
+    for (const auto& [scaled, mask] : both_orders) {
+      const PlanNode* const mul = match_.only_made_by(add->inputs[scaled], op("mul"));
+      if (mul == nullptr) continue;
+      for (const auto& [from, factor] : both_orders) {
+        const auto scale = match_.scalar(mul->inputs[factor]);
+        const PlanNode* const product = match_.only_made_by(mul->inputs[from], op("matmul"));
+        if (!scale || product == nullptr) continue;
+        const PlanNode* const turn = match_.made_by(product->inputs[1], op("transpose"));
+        if (turn == nullptr || std::get<TransposeAttributes>(turn->attributes).permutation !=
+                                   std::vector<std::uint32_t>{0, 2, 1})
+          return std::nullopt;
+        return MaskedScores{product->inputs[0], turn->inputs[0], add->inputs[mask], *scale};
+      }
+    }
+    return std::nullopt;
+  }
+
+  PlanGraph& graph_;
+  Matcher match_;
+};
+
 }  // namespace
 
 void join_attention(PlanGraph& graph) {
@@ -100,5 +188,7 @@ void join_attention(PlanGraph& graph) {
   }
   graph.sweep();
 }
+
+void join_cached_attention(PlanGraph& graph) { CachedAttentionJoin(graph).run(); }
 
 }  // namespace polychron::kernels

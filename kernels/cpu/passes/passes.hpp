@@ -33,6 +33,10 @@ void recognise_dynamic_quantization(PlanGraph& graph);
 /// packed. Comes before optimize(), which would expand the matrix.
 void recognise_packed_products(PlanGraph& graph);
 
+/// Joins an attention over cached and new keys into one step, which reads the part of the cache
+/// that the mask lets through. Comes before optimize(), which would change its products.
+void join_cached_attention(PlanGraph& graph);
+
 /// Computes nodes whose inputs are all constant.
 void fold_constants(PlanGraph& graph);
 

@@ -1,0 +1,202 @@
+// Attention of a few rows over a cache that is longer than its tokens, of float32. Written with
+// Highway, which compiles this file once for each instruction set and chooses the processor's at
+// run time.
+//
+// Each row is computed alone: the same sums in the same order, whatever rows are beside it and by
+// however many threads.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/direct/cached_attention.cpp"
+#include <hwy/foreach_target.h>
+// After foreach_target.h:
+#include <hwy/contrib/math/math-inl.h>
+#include <hwy/highway.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "kernels/attention_operands.hpp"
+#include "kernels/direct/attention_row.hpp"
+#include "kernels/direct/direct.hpp"
+#include "kernels/direct/parts_bound.hpp"
+#include "kernels/parts.hpp"
+#include "kernels/vectors.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace polychron::kernels::direct::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+using Real = hn::CappedTag<float, 16>;
+using Reals = hn::Vec<Real>;
+
+/// The products of a row with `Count` keys, times `scale`, plus their masks.
+template <std::size_t Count>
+HWY_INLINE void score(const float* q, const float* keys, std::size_t features, float scale,
+                      const float* mask, float* scores) {
+  const Real d;
+  Reals sums[Count];
+  POLYCHRON_UNROLLED_LOOP
+  for (std::size_t k = 0; k < Count; ++k) sums[k] = hn::Zero(d);
+  for (std::size_t i = 0; i < features; i += hn::Lanes(d)) {
+    const auto own = hn::LoadU(d, q + i);
+    POLYCHRON_UNROLLED_LOOP
+    for (std::size_t k = 0; k < Count; ++k)
+      sums[k] = hn::MulAdd(own, hn::LoadU(d, keys + k * features + i), sums[k]);
+  }
+  POLYCHRON_UNROLLED_LOOP
+  for (std::size_t k = 0; k < Count; ++k)
+    scores[k] = hn::GetLane(hn::SumOfLanes(d, sums[k])) * scale + mask[k];
+}
+
+HWY_INLINE void score_all(const float* q, const float* keys, std::size_t count,
+                          std::size_t features, float scale, const float* mask, float* scores) {
+  std::size_t k = 0;
+  for (; k + 4 <= count; k += 4)
+    score<4>(q, keys + k * features, features, scale, mask + k, scores + k);
+  for (; k < count; ++k) score<1>(q, keys + k * features, features, scale, mask + k, scores + k);
+}
+
+/// Turns scores into e^(score - largest), and returns their sum. There is room for a vector behind
+/// the scores.
+HWY_INLINE float soften_scores(float* scores, std::size_t count) {
+  const Real d;
+  const auto lowest = hn::Set(d, -std::numeric_limits<float>::infinity());
+  hn::StoreU(lowest, d, scores + count);
+  auto most = lowest;
+  for (std::size_t i = 0; i < count; i += hn::Lanes(d))
+    most = hn::Max(most, hn::LoadU(d, scores + i));
+  most = hn::MaxOfLanes(d, most);
+  auto sum = hn::Zero(d);
+  for (std::size_t i = 0; i < count; i += hn::Lanes(d)) {
+    const auto x = hn::Sub(hn::LoadU(d, scores + i), most);
+    const auto weight = hn::IfThenElse(hn::IsNaN(x), x, hn::Exp(d, x));  // Exp drops NaN
+    hn::StoreU(weight, d, scores + i);
+    // Lanes behind the last score weigh nothing, also if the others are NaN.
+    sum = hn::Add(sum, hn::IfThenElse(hn::FirstN(d, count - i), weight, hn::Zero(d)));
+  }
+  return hn::GetLane(hn::SumOfLanes(d, sum));
+}
+
+/// Adds weighted values to `Vectors` vectors of features.
+template <std::size_t Vectors>
+HWY_INLINE void add_values(const float* weights, const float* values, std::size_t count,
+                           std::size_t features, Reals* sums) {
+  const Real d;
+  for (std::size_t k = 0; k < count; ++k) {
+    const auto weight = hn::Set(d, weights[k]);
+    POLYCHRON_UNROLLED_LOOP
+    for (std::size_t v = 0; v < Vectors; ++v)
+      sums[v] = hn::MulAdd(weight, hn::LoadU(d, values + k * features + v * hn::Lanes(d)), sums[v]);
+  }
+}
+
+template <std::size_t Vectors>
+HWY_INLINE void weigh(const AttentionRow& row, std::size_t features, float sum, std::size_t first) {
+  const Real d;
+  Reals sums[Vectors];
+  POLYCHRON_UNROLLED_LOOP
+  for (std::size_t v = 0; v < Vectors; ++v) sums[v] = hn::Zero(d);
+  add_values<Vectors>(row.scores, row.values + first, row.cached, features, sums);
+  add_values<Vectors>(row.scores + row.cached, row.fresh_values + first, row.fresh, features, sums);
+  POLYCHRON_UNROLLED_LOOP
+  for (std::size_t v = 0; v < Vectors; ++v)
+    hn::StoreU(hn::Div(sums[v], hn::Set(d, sum)), d, row.result + first + v * hn::Lanes(d));
+}
+
+void attend_row(const AttentionRow& row, std::size_t features, float scale) {
+  const std::size_t lanes = hn::Lanes(Real());
+  score_all(row.q, row.keys, row.cached, features, scale, row.mask, row.scores);
+  score_all(row.q, row.fresh_keys, row.fresh, features, scale, row.fresh_mask,
+            row.scores + row.cached);
+  const float sum = soften_scores(row.scores, row.cached + row.fresh);
+  std::size_t first = 0;
+  for (; first + 8 * lanes <= features; first += 8 * lanes) weigh<8>(row, features, sum, first);
+  for (; first < features; first += lanes) weigh<1>(row, features, sum, first);
+}
+
+}  // namespace polychron::kernels::direct::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace polychron::kernels::direct {
+namespace {
+
+HWY_EXPORT(attend_row);
+
+/// The number of keys up to the last one that the mask lets through.
+std::size_t visible(const float* mask, std::size_t keys) {
+  while (keys > 0 && mask[keys - 1] == -std::numeric_limits<float>::infinity()) --keys;
+  return keys;
+}
+
+/// Some rows of all groups.
+struct RowShare {
+  std::size_t first, last, worker;
+};
+
+class CachedAttentionKernel final : public Kernel {
+ public:
+  explicit CachedAttentionKernel(const CachedAttention& operands) : a_(operands) {
+    const std::size_t rows = a_.groups * a_.rows;
+    // A key takes a row 8 ns at 64 features. Usually half of the cache is in use.
+    const double work = static_cast<double>(rows * (a_.cached / 2 + a_.fresh) * a_.features) / 8;
+    const std::size_t parts = parts_of(work, rows);
+    for (std::size_t i = 0; i < parts; ++i)
+      shares_.push_back({rows * i / parts, rows * (i + 1) / parts, i});
+  }
+
+  std::size_t parts() const noexcept override { return shares_.size(); }
+  std::size_t scratch_bytes() const noexcept override {
+    return parts() * worker_floats() * sizeof(float);
+  }
+  std::unique_ptr<Bound> bind(const Arguments& arguments) const override {
+    return std::make_unique<PartsBound<CachedAttentionKernel, const Arguments&>>(*this, arguments);
+  }
+
+  RowShare whole() const { return {0, a_.groups * a_.rows, 0}; }
+  const RowShare& share(std::size_t part) const { return shares_[part]; }
+  std::span<const std::byte> read_first(const RowShare&) const noexcept { return {}; }
+
+  void compute(const RowShare& share, const Arguments& arguments,
+               std::span<const std::byte>) const {
+    const auto input = [&](std::size_t i) {
+      return reinterpret_cast<const float*>(arguments.inputs[i]);
+    };
+    const std::size_t cached = visible(input(5), a_.cached);
+    for (std::size_t i = share.first; i < share.last; ++i) {
+      const std::size_t group = i / a_.rows, in_cache = group * a_.cached * a_.features,
+                        in_fresh = group * a_.fresh * a_.features;
+      const float* const fresh_mask = input(6) + i % a_.rows * a_.fresh;
+      HWY_DYNAMIC_DISPATCH(attend_row)
+      ({.q = input(0) + i * a_.features,
+        .keys = input(1) + in_cache,
+        .values = input(2) + in_cache,
+        .fresh_keys = input(3) + in_fresh,
+        .fresh_values = input(4) + in_fresh,
+        .mask = input(5),
+        .fresh_mask = fresh_mask,
+        .cached = cached,
+        .fresh = visible(fresh_mask, a_.fresh),
+        .scores = reinterpret_cast<float*>(arguments.scratch) + share.worker * worker_floats(),
+        .result = reinterpret_cast<float*>(arguments.outputs[0]) + i * a_.features},
+       a_.features, a_.scale);
+    }
+  }
+
+ private:
+  /// Scores, and a vector behind them.
+  std::size_t worker_floats() const { return (a_.cached + a_.fresh + 31) / 16 * 16; }
+
+  const CachedAttention a_;
+  std::vector<RowShare> shares_;
+};
+
+}  // namespace
+
+KernelResult prepare_cached_attention(const Problem& problem) {
+  const auto operands = cached_attention(problem);
+  if (!operands) return refuse("not an attention over a cache as our own loops take it");
+  return KernelResult(std::make_unique<CachedAttentionKernel>(*operands));
+}
+
+}  // namespace polychron::kernels::direct
+#endif

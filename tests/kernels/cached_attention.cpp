@@ -1,0 +1,354 @@
+// Attention over a cache: the loops that compute it, and the pass that joins it.
+#include <algorithm>
+#include <array>
+#include <boost/test/unit_test.hpp>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <memory>
+
+#include "kernels/cpu/cpu_backend.hpp"
+#include "kernels/cpu/cut_kernel.hpp"
+#include "ops/table.hpp"
+#include "tests/kernels/fenced.hpp"
+#include "tests/kernels/graphs.hpp"
+#include "tests/kernels/random.hpp"
+#include "tests/kernels/special_values.hpp"
+
+namespace polychron {
+namespace {
+
+using ops::op;
+using ops::ValueId;
+using tests::Fenced;
+using tests::GraphMaker;
+using tests::Random;
+using tests::Runner;
+using tests::floats::infinity;
+using tests::floats::nan;
+
+// -- the loops ------------------------------------------------------------------------------------
+
+enum Operand : std::size_t { q, old_keys, old_values, new_keys, new_values, old_mask, new_mask };
+
+/// A problem and its numbers. The cache holds `length` tokens; row i sees the new ones up to i.
+struct Cached {
+  std::uint32_t groups = 1, rows = 3, features = 64, cached = 40, fresh = 3, length = 17;
+  kernels::Problem problem = {};
+  std::array<std::vector<float>, 7> inputs = {};
+
+  Cached& make(std::uint32_t seed = 1) {
+    Random random(seed);
+    const std::array shapes{Shape{groups, rows, features},
+                            Shape{groups, cached, features},
+                            Shape{groups, cached, features},
+                            Shape{groups, fresh, features},
+                            Shape{groups, fresh, features},
+                            Shape{1, 1, cached},
+                            Shape{1, rows, fresh}};
+    problem.op = kernels::op_cached_attention;
+    problem.attributes = LinearAttributes{0.25, 0};
+    problem.own_inputs = shapes.size();
+    for (std::size_t i = 0; i < shapes.size(); ++i) {
+      problem.inputs.emplace_back().descriptor = {DataType::float32, shapes[i]};
+      for (std::size_t j = 0; j < *element_count(shapes[i]); ++j)
+        inputs[i].push_back(i == old_mask   ? j < length ? 0 : -infinity
+                            : i == new_mask ? j % fresh <= j / fresh % fresh ? 0 : -infinity
+                                            : static_cast<float>(random.pick(0, 2000)) / 1000 - 1);
+    }
+    problem.outputs.emplace_back().descriptor = {DataType::float32, shapes[q]};
+    return *this;
+  }
+  /// Overwrites what no row may see.
+  Cached& spoil(float with) {
+    for (const auto operand : {old_keys, old_values})
+      for (std::size_t i = 0; i < inputs[operand].size(); ++i)
+        if (i / features % cached >= length) inputs[operand][i] = with;
+    return *this;
+  }
+  Cached& only_row(std::uint32_t row) {
+    for (const auto operand : {q, new_mask}) {
+      const std::size_t wide = operand == q ? features : fresh;
+      std::vector<float> own;
+      for (std::size_t i = row * wide; i < inputs[operand].size(); i += rows * wide)
+        own.insert(own.end(), &inputs[operand][i], &inputs[operand][i] + wide);
+      inputs[operand] = own;
+      problem.inputs[operand].descriptor.shape[1] = 1;
+    }
+    problem.outputs[0].descriptor.shape[1] = rows = 1;
+    return *this;
+  }
+};
+
+std::unique_ptr<kernels::Kernel> kernel_of(const Cached& attention) {
+  std::string text;
+  auto kernel = kernels::prepare_in_parts(attention.problem, text);
+  BOOST_REQUIRE_MESSAGE(kernel && text.starts_with("direct: "), to_string(attention.problem));
+  return kernel;
+}
+
+/// The results, from and to memory with protected pages around it.
+std::vector<float> computed(const Cached& attention, bool in_parts = false) {
+  const auto kernel = kernel_of(attention);
+  std::vector<std::unique_ptr<Fenced>> inputs;
+  std::vector<const std::byte*> addresses;
+  for (const auto& input : attention.inputs) {
+    inputs.push_back(std::make_unique<Fenced>(std::as_bytes(std::span(input)), true));
+    addresses.push_back(inputs.back()->data());
+  }
+  std::vector<float> result(attention.inputs[q].size(), 77);
+  const Fenced output(std::as_bytes(std::span(result)), true);
+  const Fenced scratch(std::vector<std::byte>(kernel->scratch_bytes(), std::byte{0xff}), true);
+  const std::array<std::byte*, 1> outputs{output.data()};
+  const kernels::Arguments arguments{addresses, outputs, scratch.data()};
+  const auto bound = kernel->bind(arguments);
+  if (in_parts)
+    for (std::size_t part = bound->parts(); part-- > 0;) bound->run_part(part);
+  else
+    bound->run();
+  BOOST_TEST(output.rest_is_untouched(), to_string(attention.problem));
+  std::memcpy(result.data(), output.data(), output.bytes().size());
+  return result;
+}
+
+std::vector<double> expected(const Cached& a) {
+  std::vector<double> result(a.inputs[q].size());
+  const std::size_t keys = a.cached + a.fresh, f = a.features;
+  for (std::size_t i = 0; i < a.groups * a.rows; ++i) {
+    const std::size_t group = i / a.rows;
+    const auto element = [&](Operand old, Operand own, std::size_t k, std::size_t j) {
+      return double{k < a.cached ? a.inputs[old][(group * a.cached + k) * f + j]
+                                 : a.inputs[own][(group * a.fresh + k - a.cached) * f + j]};
+    };
+    std::vector<double> weights(keys);
+    double most = -infinity, sum = 0;
+    for (std::size_t k = 0; k < keys; ++k) {
+      for (std::size_t j = 0; j < f; ++j)
+        weights[k] += a.inputs[q][i * f + j] * element(old_keys, new_keys, k, j);
+      weights[k] = weights[k] * 0.25 +
+                   double{k < a.cached ? a.inputs[old_mask][k]
+                                       : a.inputs[new_mask][i % a.rows * a.fresh + k - a.cached]};
+      most = std::max(most, weights[k]);
+    }
+    for (double& weight : weights) sum += weight = std::exp(weight - most);
+    for (std::size_t k = 0; k < keys; ++k)
+      for (std::size_t j = 0; j < f; ++j)
+        result[i * f + j] += weights[k] / sum * element(old_values, new_values, k, j);
+  }
+  return result;
+}
+
+void check_values(const Cached& attention, const std::vector<float>& result) {
+  const auto right = expected(attention);
+  double worst = 0;
+  for (std::size_t i = 0; i < right.size(); ++i) {
+    const double error = std::fabs(right[i] - double{result[i]});
+    worst = std::max(worst, std::isnan(error) ? 1 : error);
+  }
+  BOOST_TEST(worst < 5e-6, to_string(attention.problem) << " is off by " << worst);
+}
+
+bool same_bits(std::span<const float> a, std::span<const float> b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size_bytes()) == 0;
+}
+
+// -- the pass -------------------------------------------------------------------------------------
+
+/// An attention as decoders write it. Each field is one thing that may be otherwise.
+struct Written {
+  Shape mask{1, 1, 40};
+  std::vector<std::uint32_t> turn{0, 2, 1};
+  std::uint32_t rows = 6, softmax_axis = 2, features = 32;
+  float new_scale = 0.5F;
+  bool other_query = false, swapped_weights = false, swapped = false, mask_first = false;
+  bool many_masks = false, computed_scale = false, unmasked = false;
+  int read_too = -1;  ///< the number of an inner result that is an output
+
+  GraphMaker maker = {};
+  std::vector<ValueId> inner = {};
+
+  ValueId add(std::string_view name, std::vector<ValueId> inputs, Shape shape,
+              Attributes attributes = {}) {
+    inner.push_back(maker.node(tests::op_named(name), std::move(inputs), std::move(shape),
+                               std::move(attributes)));
+    return inner.back();
+  }
+  ValueId scores(ValueId queries, ValueId keys, std::uint32_t count, ValueId added, float scale) {
+    const Shape turned{2, features, count}, shape{2, rows, count};
+    Shape as_it_lies = turned;
+    if (turn != std::vector<std::uint32_t>{0, 2, 1}) as_it_lies = {2, count, features};
+    const auto product =
+        add("matmul", {queries, add("transpose", {keys}, as_it_lies, TransposeAttributes{turn})},
+            shape);
+    const auto factor = computed_scale ? maker.input({1}) : maker.constant<float>({}, {scale});
+    const auto scaled = add("mul", {product, factor}, shape);
+    if (unmasked) return scaled;
+    return add("add", mask_first ? std::vector{added, scaled} : std::vector{scaled, added}, shape);
+  }
+  void make() {
+    const Shape query{2, rows, features}, old{2, 40, features}, own{2, 5, features};
+    const auto queries = maker.input(query), kc = maker.input(old), vc = maker.input(old),
+               kn = maker.input(own), vn = maker.input(own), mc = maker.input(mask),
+               mn = maker.input({many_masks ? 2U : 1U, rows, 5}),
+               others = other_query ? maker.input(query) : queries;
+    const auto first = scores(queries, kc, 40, mc, 0.5F),
+               second = scores(others, kn, 5, mn, new_scale);
+    const Shape all{2, rows, 45}, seen{2, rows, 40}, rest{2, rows, 5};
+    const auto both = add("concat", {first, second}, all, ConcatAttributes{2});
+    const auto weights = add("softmax", {both}, all, SoftmaxAttributes{softmax_axis});
+    const auto parts = add("split", {weights}, seen, SplitAttributes{{40, 5}, false, 2});
+    auto& graph = maker.graph();
+    graph.values.push_back({ops::Value::Kind::result, {DataType::float32, rest}, nullptr});
+    const auto fresh = static_cast<ValueId>(graph.values.size() - 1);
+    graph.nodes.back().outputs.push_back(fresh);
+    inner.push_back(fresh);
+    const auto one = add("matmul", {parts, vc}, query), other = add("matmul", {fresh, vn}, query);
+    const auto sum =
+        maker.node(op("add"), swapped ? std::vector{other, one} : std::vector{one, other}, query);
+    maker.output(sum);
+    if (read_too >= 0) maker.output(inner[static_cast<std::size_t>(read_too)]);
+  }
+};
+
+/// True if the plan has the step. Its results are near those of a plan without passes.
+bool has_step(Written written, const std::string& what) {
+  written.make();
+  Runner with(kernels::make_cpu_backend(), written.maker.share());
+  Runner without(kernels::make_cpu_backend({.optimize = false}), written.maker.share());
+  for (Runner* runner : {&with, &without}) {
+    runner->randomize(5);
+    runner->run();
+  }
+  const auto one = with.get<float>(0), other = without.get<float>(0);
+  for (std::size_t i = 0; i < one.size(); ++i)
+    if (!(std::abs(one[i] - other[i]) <= 1e-5F))
+      BOOST_ERROR(what << ": element " << i << " is " << one[i] << ", expected " << other[i]);
+  return std::ranges::any_of(with.plan().describe(), [](const std::string& step) {
+    return step.find("cachedAttention") != std::string::npos;
+  });
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(cached_attention)
+
+BOOST_AUTO_TEST_CASE(near_double_precision) {
+  for (std::uint32_t seed = 0; seed < 100; ++seed) {
+    Random random(seed);
+    Cached attention{.groups = random.pick(1, 4),
+                     .rows = random.pick(1, 12),
+                     .features = 16 * random.pick(1, 10),
+                     .cached = random.pick(1, 90),
+                     .fresh = random.pick(1, 20)};
+    attention.length = random.pick(0, attention.cached);
+    check_values(attention.make(seed), computed(attention));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(places_that_hold_no_token_are_not_read) {
+  for (const std::uint32_t length : {0U, 1U, 16U, 39U, 40U}) {
+    auto attention = Cached{.groups = 2, .length = length}.make();
+    const auto result = computed(attention);
+    check_values(attention, result);
+    for (const float left : {nan, infinity, -infinity, 3e38F})
+      BOOST_TEST(same_bits(computed(attention.spoil(left)), result), length << ", " << left);
+  }
+  // Memory behind them that may not be touched.
+  auto attention = Cached{}.make();
+  const auto result = computed(attention);
+  for (const auto operand : {old_keys, old_values}) attention.inputs[operand].resize(17 * 64);
+  BOOST_TEST(same_bits(computed(attention), result));
+}
+
+BOOST_AUTO_TEST_CASE(a_row_has_the_same_bits_alone_and_among_others) {
+  for (const std::uint32_t rows : {3U, 9U, 64U}) {
+    const auto all = Cached{.groups = 2, .rows = rows, .fresh = 5}.make(rows);
+    const auto together = computed(all);
+    for (std::uint32_t row = 0; row < rows; row += 2) {
+      auto one = all;
+      const auto alone = computed(one.only_row(row));
+      for (std::size_t group = 0; group < 2; ++group)
+        BOOST_TEST(same_bits(std::span(alone).subspan(group * 64, 64),
+                             std::span(together).subspan((group * rows + row) * 64, 64)),
+                   "row " << row << " of " << rows);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(parts_make_the_whole) {
+  for (const std::uint32_t rows : {3U, 64U}) {
+    const auto attention = Cached{.groups = 3, .rows = rows, .cached = 1000, .length = 999}.make();
+    BOOST_TEST(kernel_of(attention)->parts() > 1);
+    BOOST_TEST(same_bits(computed(attention), computed(attention, true)));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(what_is_infinite_or_not_a_number) {
+  const auto good = Cached{}.make();
+  const auto before = computed(good);
+  // A query concerns its row, a key or a value of a token all rows.
+  for (const float wrong : {nan, infinity}) {
+    auto one = good;
+    one.inputs[q][64 + 5] = wrong;
+    const auto after = computed(one);
+    for (std::size_t i = 0; i < after.size(); ++i)
+      BOOST_TEST((i / 64 == 1 ? std::isnan(after[i]) : after[i] == before[i]));
+  }
+  for (const auto operand : {old_keys, new_keys}) {
+    auto all = good;
+    all.inputs[operand][5] = nan;
+    BOOST_TEST(std::ranges::all_of(computed(all), [](float x) { return std::isnan(x); }));
+  }
+  // A token between others that is masked has no share.
+  auto masked = good;
+  masked.inputs[old_mask][3] = -infinity;
+  check_values(masked, computed(masked));
+  // Nothing is left of all.
+  for (const auto operand : {old_mask, new_mask})
+    std::ranges::fill(masked.inputs[operand], -infinity);
+  BOOST_TEST(std::ranges::all_of(computed(masked), [](float x) { return std::isnan(x); }));
+  // If all scores are very low, none is low beside the others.
+  auto low = good;
+  for (const auto operand : {old_mask, new_mask})
+    for (float& x : low.inputs[operand]) x -= 1000;
+  check_values(low, computed(low));
+}
+
+BOOST_AUTO_TEST_CASE(attentions_of_decoders_are_one_step) {
+  const auto joined = [](Written written, const std::string& what) {
+    BOOST_TEST(has_step(std::move(written), what), what);
+  };
+  joined({}, "as it is written");
+  joined({.rows = 1}, "one row");
+  joined({.swapped = true}, "the new values first");
+  joined({.mask_first = true}, "masks first");
+}
+
+BOOST_AUTO_TEST_CASE(near_misses_stay) {
+  const auto stays = [](Written written, const std::string& what) {
+    BOOST_TEST(!has_step(std::move(written), what), what);
+  };
+  stays({.mask = {1, 6, 40}}, "a mask for each row");
+  stays({.mask = {2, 1, 40}}, "a mask for each group");
+  stays({.mask = {1, 1, 1}}, "a mask for all keys");
+  stays({.many_masks = true}, "new masks for each group");
+  stays({.unmasked = true}, "no masks");
+  stays({.rows = 5, .softmax_axis = 1}, "a softmax of columns");
+  stays({.rows = 5, .softmax_axis = 0}, "a softmax of groups");
+  stays({.new_scale = 0.25F}, "another scale of new keys");
+  stays({.computed_scale = true}, "a scale that is no constant");
+  stays({.other_query = true}, "other queries of new keys");
+  stays({.features = 24}, "features that are not whole vectors");
+  // Each inner result, if another reader needs it: all but the transposed keys.
+  Written all;
+  all.make();
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < all.inner.size(); ++i)
+    kept +=
+        has_step({.read_too = static_cast<int>(i)}, "inner result " + std::to_string(i)) ? 1U : 0U;
+  BOOST_TEST(kept == 2U);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace polychron
