@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <type_traits>
 
 #include "base/kept_once.hpp"
 #include "kernels/direct/direct.hpp"
@@ -34,6 +35,8 @@ constexpr std::size_t vectors_of_panel = 4;
 constexpr std::size_t most_columns = vectors_of_panel * hn::MaxLanes(Real());
 /// The elements that are summed before they get their scale.
 constexpr std::size_t most_summed = 64;
+/// The most rows for which elements become floats in registers, not in memory.
+constexpr std::size_t most_packed_tile = 16;
 
 HWY_INLINE std::size_t panel_width() { return vectors_of_panel * hn::Lanes(Real()); }
 std::size_t packed_columns() { return panel_width(); }
@@ -129,11 +132,22 @@ HWY_INLINE void each_element(Elements& elements, std::size_t count, const F& f) 
   for (; i < count; ++i) f(i);
 }
 
+/// What a block's minima add: those of its columns times the sum of each row's elements.
+struct Minima {
+  const float* of = nullptr;  ///< null: nothing
+  const float* sums = nullptr;
+  std::size_t step = 0;  ///< between the sums of neighbouring rows
+
+  HWY_INLINE Minima at(std::size_t row, std::size_t column) const {
+    return of == nullptr ? *this : Minima{of + column, sums + row * step, step};
+  }
+};
+
 /// Adds the products of `Rows` rows with `count` elements of `Vectors` vectors of columns, times
 /// scale / unit, to `totals`.
 template <std::size_t Rows, std::size_t Vectors, class Elements>
 HWY_INLINE void add_products(Elements elements, const float* x, std::size_t step, std::size_t count,
-                             const float* scales, float unit, float* totals) {
+                             const float* scales, float unit, const Minima& minima, float* totals) {
   const Real d;
   const std::size_t lanes = hn::Lanes(d), width = panel_width();
   Reals sums[Rows][Vectors];
@@ -143,15 +157,27 @@ HWY_INLINE void add_products(Elements elements, const float* x, std::size_t step
     for (std::size_t v = 0; v < Vectors; ++v) sums[r][v] = hn::Zero(d);
   }
   each_element(elements, count, [&](std::size_t i) HWY_ATTR {
-    Reals weights[Vectors];
-    POLYCHRON_UNROLLED_LOOP
-    for (std::size_t v = 0; v < Vectors; ++v) weights[v] = elements.next(v);
-    POLYCHRON_UNROLLED_LOOP
-    for (std::size_t r = 0; r < Rows; ++r) {
-      const auto own = hn::Set(d, x[r * step + i]);
+    if constexpr (Rows > 1 && Rows < Vectors) {
+      Reals own[Rows];
       POLYCHRON_UNROLLED_LOOP
-      for (std::size_t v = 0; v < Vectors; ++v)
-        sums[r][v] = hn::MulAdd(own, weights[v], sums[r][v]);
+      for (std::size_t r = 0; r < Rows; ++r) own[r] = hn::Set(d, x[r * step + i]);
+      POLYCHRON_UNROLLED_LOOP
+      for (std::size_t v = 0; v < Vectors; ++v) {
+        const auto weight = elements.next(v);
+        POLYCHRON_UNROLLED_LOOP
+        for (std::size_t r = 0; r < Rows; ++r) sums[r][v] = hn::MulAdd(own[r], weight, sums[r][v]);
+      }
+    } else {
+      Reals weights[Vectors];
+      POLYCHRON_UNROLLED_LOOP
+      for (std::size_t v = 0; v < Vectors; ++v) weights[v] = elements.next(v);
+      POLYCHRON_UNROLLED_LOOP
+      for (std::size_t r = 0; r < Rows; ++r) {
+        const auto own = hn::Set(d, x[r * step + i]);
+        POLYCHRON_UNROLLED_LOOP
+        for (std::size_t v = 0; v < Vectors; ++v)
+          sums[r][v] = hn::MulAdd(own, weights[v], sums[r][v]);
+      }
     }
   });
   const auto part = hn::Set(d, 1 / unit);
@@ -161,7 +187,11 @@ HWY_INLINE void add_products(Elements elements, const float* x, std::size_t step
     for (std::size_t v = 0; v < Vectors; ++v) {
       float* const total = totals + r * width + v * lanes;
       const auto scale = hn::LoadU(d, scales + v * lanes);
-      hn::StoreU(hn::MulAdd(hn::Mul(sums[r][v], part), scale, hn::LoadU(d, total)), d, total);
+      auto sum = hn::MulAdd(hn::Mul(sums[r][v], part), scale, hn::LoadU(d, total));
+      if (minima.of)
+        sum = hn::MulAdd(hn::Set(d, minima.sums[r * minima.step]),
+                         hn::LoadU(d, minima.of + v * lanes), sum);
+      hn::StoreU(sum, d, total);
     }
   }
 }
@@ -188,41 +218,48 @@ struct Block {
         elements(at + layout.numbers_bytes()) {}
 };
 
-/// Calls f with what reads the elements from number `first` of a block on.
-template <class F>
-HWY_INLINE void with_elements(const PackedLayout& layout, const Block& block, std::size_t first,
-                              const F& f) {
-  using Words = Nibbles<vectors_of_panel>;
-  using Signed = Bytes<vectors_of_panel>;
-  const std::byte* const at = block.elements + first * layout.width / (layout.four_bits ? 2 : 1);
-  if (layout.four_bits && layout.zeros)
-    f(Shifted<Words, vectors_of_panel>(at, 0, block.zeros));
-  else if (layout.four_bits)
-    f(Words(at, 0));
-  else if (layout.zeros)
-    f(Shifted<Signed, vectors_of_panel>(at, 0, block.zeros));
+/// What reads the elements of some vectors of columns from number `first` of a block on.
+template <bool FourBits, bool Zeros, std::size_t Vectors>
+HWY_INLINE auto elements_of(const PackedLayout& layout, const Block& block, std::size_t first,
+                            std::size_t vector) {
+  using Elements = std::conditional_t<FourBits, Nibbles<Vectors>, Bytes<Vectors>>;
+  const std::byte* const at = block.elements + first * layout.width / (FourBits ? 2 : 1);
+  if constexpr (Zeros)
+    return Shifted<Elements, Vectors>(at, vector, block.zeros);
   else
-    f(Signed(at, 0));
+    return Elements(at, vector);
 }
 
-/// Multiplies rows with unpacked elements. The sums of four rows with two vectors stay in
-/// registers.
-HWY_INLINE void add_unpacked(const float* panel, const float* x, std::size_t step, std::size_t rows,
-                             std::size_t count, const float* scales, float unit, float* totals) {
-  const std::size_t width = panel_width();
-  std::size_t row = 0;
-  const auto some = [&]<std::size_t Rows>(std::integral_constant<std::size_t, Rows>) HWY_ATTR {
-    for (std::size_t v = 0; v < vectors_of_panel; v += 2)
-      add_products<Rows, 2>(Unpacked<2>(panel, v), x + row * step, step, count,
-                            scales + v * hn::Lanes(Real()), unit,
-                            totals + row * width + v * hn::Lanes(Real()));
-    row += Rows;
+/// Calls f with std::bool_constant for 4-bit elements and for zero points.
+template <class F>
+HWY_INLINE void with_kind(const PackedLayout& layout, const F& f) {
+  const auto with_zeros = [&](auto four_bits) HWY_ATTR {
+    layout.zeros ? f(four_bits, std::true_type{}) : f(four_bits, std::false_type{});
   };
-  while (row + 4 <= rows) some(std::integral_constant<std::size_t, 4>{});
-  if (row + 2 <= rows) some(std::integral_constant<std::size_t, 2>{});
-  if (row < rows)
-    add_products<1, vectors_of_panel>(Unpacked<vectors_of_panel>(panel, 0), x + row * step, step,
-                                      count, scales, unit, totals + row * width);
+  layout.four_bits ? with_zeros(std::true_type{}) : with_zeros(std::false_type{});
+}
+
+template <std::size_t Rows>
+HWY_NOINLINE void add_unpacked_tile(const float* panel, const float* x, std::size_t step,
+                                    std::size_t count, const float* scales, float unit,
+                                    const Minima& minima, float* totals) {
+  add_products<Rows, vectors_of_panel>(Unpacked<vectors_of_panel>(panel, 0), x, step, count, scales,
+                                       unit, minima, totals);
+}
+
+/// Multiplies rows with unpacked elements. The sums of three rows stay in registers.
+void add_unpacked(const float* panel, const float* x, std::size_t step, std::size_t rows,
+                  std::size_t count, const float* scales, float unit, const Minima& minima,
+                  float* totals) {
+  std::size_t row = 0;
+  const auto tiles = [&]<std::size_t Rows>(std::integral_constant<std::size_t, Rows>) HWY_ATTR {
+    for (; row + Rows <= rows; row += Rows)
+      add_unpacked_tile<Rows>(panel, x + row * step, step, count, scales, unit, minima.at(row, 0),
+                              totals + row * panel_width());
+  };
+  tiles(std::integral_constant<std::size_t, 3>{});
+  tiles(std::integral_constant<std::size_t, 2>{});
+  tiles(std::integral_constant<std::size_t, 1>{});
 }
 
 /// Calls f(block, its number, its first element, number of elements) for stretches of a panel that
@@ -232,6 +269,47 @@ HWY_INLINE void each_stretch(const PackedLayout& layout, const std::byte* panel,
   for (std::size_t b = 0; b < layout.blocks(); ++b, panel += layout.block_bytes())
     for (std::size_t first = 0; first < layout.block; first += most_summed)
       f(Block(layout, panel), b, first, std::min(most_summed, layout.block - first));
+}
+
+/// Nothing after the first stretch of a block.
+HWY_INLINE Minima minima_of(const PackedLayout& layout, const PackedTiles& tiles,
+                            const Block& block, std::size_t b, std::size_t first) {
+  if (!layout.minima || first > 0) return {};
+  return {block.minima, tiles.block_sums + b, layout.blocks()};
+}
+
+/// Adds the products of `Rows` rows with a panel. Elements become floats in registers. Inlined into
+/// its caller, each copy of the loop would be slower.
+template <std::size_t Rows, bool FourBits, bool Zeros>
+HWY_NOINLINE void multiply_rows(const PackedLayout& layout, const PackedTiles& tiles,
+                                std::size_t row, float* totals) {
+  constexpr std::size_t vectors = std::min(vectors_of_panel, 8 / Rows);
+  const std::size_t lanes = hn::Lanes(Real());
+  const float* const x = tiles.rows + row * layout.elements;
+  totals += row * layout.width;
+  each_stretch(
+      layout, tiles.panel,
+      [&](const Block& block, std::size_t b, std::size_t first, std::size_t count) HWY_ATTR {
+        const Minima minima = minima_of(layout, tiles, block, b, first);
+        for (std::size_t v = 0; v < vectors_of_panel; v += vectors) {
+          const auto elements = elements_of<FourBits, Zeros, vectors>(layout, block, first, v);
+          add_products<Rows, vectors>(elements, x + b * layout.block + first, layout.elements,
+                                      count, block.scales + v * lanes, elements.unit(),
+                                      minima.at(row, v * lanes), totals + v * lanes);
+        }
+      });
+}
+
+template <bool FourBits, bool Zeros>
+HWY_INLINE void multiply_few(const PackedLayout& layout, const PackedTiles& tiles, float* totals) {
+  std::size_t row = 0;
+  const auto tile = [&]<std::size_t Rows>(std::integral_constant<std::size_t, Rows>) HWY_ATTR {
+    for (; row + Rows <= tiles.count; row += Rows)
+      multiply_rows<Rows, FourBits, Zeros>(layout, tiles, row, totals);
+  };
+  tile(std::integral_constant<std::size_t, 4>{});
+  tile(std::integral_constant<std::size_t, 2>{});
+  tile(std::integral_constant<std::size_t, 1>{});
 }
 
 /// The product of a row whose sums have left the range of float32 before they got their scales:
@@ -248,8 +326,11 @@ void multiply_scaled(const PackedLayout& layout, const std::byte* panel, const f
       layout, panel,
       [&](const Block& block, std::size_t b, std::size_t first, std::size_t count) HWY_ATTR {
         float unit = 1;
-        with_elements(layout, block, first, [&]<class E>(const E& elements) HWY_ATTR {
-          unit = E::unit();
+        with_kind(layout, [&]<bool FourBits, bool Zeros>(std::bool_constant<FourBits>,
+                                                         std::bool_constant<Zeros>) HWY_ATTR {
+          const auto elements =
+              elements_of<FourBits, Zeros, vectors_of_panel>(layout, block, first, 0);
+          unit = elements.unit();
           unpack_panel(elements, count, weights);
         });
         for (std::size_t i = 0; i < count * width; i += hn::Lanes(d)) {
@@ -258,7 +339,26 @@ void multiply_scaled(const PackedLayout& layout, const std::byte* panel, const f
           if (layout.minima) weight = hn::Add(weight, hn::LoadU(d, block.minima + i % width));
           hn::StoreU(weight, d, weights + i);
         }
-        add_unpacked(weights, x + b * layout.block + first, 0, 1, count, ones, 1, totals);
+        add_unpacked(weights, x + b * layout.block + first, 0, 1, count, ones, 1, {}, totals);
+      });
+}
+
+/// Elements of a block become floats in memory, for all rows.
+void multiply_many(const PackedLayout& layout, const PackedTiles& tiles, float* totals) {
+  HWY_ALIGN float unpacked[most_summed * most_columns];
+  each_stretch(
+      layout, tiles.panel,
+      [&](const Block& block, std::size_t b, std::size_t first, std::size_t count) HWY_ATTR {
+        float unit = 1;
+        with_kind(layout, [&]<bool FourBits, bool Zeros>(std::bool_constant<FourBits>,
+                                                         std::bool_constant<Zeros>) HWY_ATTR {
+          const auto elements =
+              elements_of<FourBits, Zeros, vectors_of_panel>(layout, block, first, 0);
+          unit = elements.unit();
+          unpack_panel(elements, count, unpacked);
+        });
+        add_unpacked(unpacked, tiles.rows + b * layout.block + first, layout.elements, tiles.count,
+                     count, block.scales, unit, minima_of(layout, tiles, block, b, first), totals);
       });
 }
 
@@ -266,30 +366,13 @@ void multiply_packed(const PackedLayout& layout, const PackedTiles& tiles) {
   const Real d;
   const std::size_t width = layout.width, lanes = hn::Lanes(d);
   HWY_ALIGN float totals[most_packed_rows * most_columns];
-  HWY_ALIGN float unpacked[most_summed * most_columns];
   std::fill_n(totals, tiles.count * width, 0.0F);
-  each_stretch(
-      layout, tiles.panel,
-      [&](const Block& block, std::size_t b, std::size_t first, std::size_t count) HWY_ATTR {
-        const float* const x = tiles.rows + b * layout.block + first;
-        with_elements(layout, block, first, [&]<class E>(const E& elements) HWY_ATTR {
-          if (tiles.count == 1)
-            return add_products<1, vectors_of_panel>(elements, x, 0, count, block.scales, E::unit(),
-                                                     totals);
-          unpack_panel(elements, count, unpacked);
-          add_unpacked(unpacked, x, layout.elements, tiles.count, count, block.scales, E::unit(),
-                       totals);
-        });
-        if (!layout.minima || first > 0) return;
-        for (std::size_t r = 0; r < tiles.count; ++r) {
-          const auto sum = hn::Set(d, tiles.block_sums[r * layout.blocks() + b]);
-          for (std::size_t i = 0; i < width; i += lanes) {
-            float* const total = totals + r * width + i;
-            hn::StoreU(hn::MulAdd(sum, hn::LoadU(d, block.minima + i), hn::LoadU(d, total)), d,
-                       total);
-          }
-        }
-      });
+  if (tiles.count <= most_packed_tile)
+    with_kind(layout, [&]<bool FourBits, bool Zeros>(std::bool_constant<FourBits>,
+                                                     std::bool_constant<Zeros>)
+                          HWY_ATTR { multiply_few<FourBits, Zeros>(layout, tiles, totals); });
+  else
+    multiply_many(layout, tiles, totals);
   for (std::size_t r = 0; r < tiles.count; ++r) {
     float* const total = totals + r * width;
     bool finite = true;
