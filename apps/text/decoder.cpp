@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <limits>
+#include <numbers>
 #include <numeric>
 #include <utility>
 
@@ -27,11 +28,10 @@ class Decoder {
         chats_(shape.chats),
         own_rows_(rows_ / chats_),
         b_(context),
-        x_(b_.input(port::embedding, floats({rows_, s_.width}))),
+        x_(embeddings()),
         caches_(caches()),
-        past_masks_(past_masks()),
-        own_mask_(own_mask()),
-        angles_(b_.split(b_.input(port::angles, floats({2 * rows_, 1, s_.features / 2})), 2, 0)) {}
+        masks_(masks()),
+        angles_(angles()) {}
 
   Future<Graph> build(const BuildOptions& options) {
     for (std::uint32_t i = 0; i < s_.layers; ++i) {
@@ -45,6 +45,14 @@ class Decoder {
   }
 
  private:
+  Operand embeddings() {
+    const auto read = b_.input(port::embedding, floats({rows_, s_.width}));
+    if (!s_.architecture.scales_embeddings) return read;
+    return b_.mul(read, number(std::sqrt(static_cast<double>(s_.width))));
+  }
+
+  Operand number(double value) { return b_.constant(DataType::float32, value); }
+
   /// [rows, inputs] to [rows, outputs]. Products with packed weights give a row the same bits
   /// whatever rows are beside it. Others do not, so each chat has one of its own.
   Operand product(const Operand& x, const MatrixWeights& weights) {
@@ -72,8 +80,7 @@ class Decoder {
   /// Root mean square normalization (Zhang, Sennrich, 2019).
   Operand normalized(const Operand& x, const std::vector<float>& scale) {
     const auto mean = b_.reduce_mean(b_.mul(x, x), {.axes = {{1}}, .keep_dimensions = true});
-    const auto epsilon = b_.constant(DataType::float32, s_.epsilon);
-    const auto root = b_.sqrt(b_.add(mean, epsilon));
+    const auto root = b_.sqrt(b_.add(mean, number(s_.epsilon)));
     return b_.mul(b_.div(x, root), b_.constant(floats({s_.width}), scale));
   }
 
@@ -84,29 +91,58 @@ class Decoder {
     return all;
   }
 
-  /// Of each chat 0 for places of the cache that hold a token: [1, 1, context].
-  std::vector<Operand> past_masks() {
+  /// What a layer may see: 0, or minus infinity.
+  struct Masks {
+    std::vector<Operand> past;  ///< of each chat, the places of its cache
+    Operand own;                ///< the new tokens: [1, heads of a group * rows, rows]
+  };
+
+  /// Of layers that see all, and of those with a window.
+  std::vector<Masks> masks() {
     std::vector<std::int32_t> places(context_);
     std::iota(places.begin(), places.end(), 0);
     const auto lengths = b_.input(port::length, {DataType::int32, {chats_}});
     const auto place = b_.constant({DataType::int32, {1, 1, context_}}, places);
-    std::vector<Operand> all;
+    const auto seen = [&](const Operand& condition) {
+      return b_.where(condition, number(0), number(static_cast<double>(unseen)));
+    };
+    std::vector<Masks> all{{{}, own_mask(rows_)}};
+    if (s_.window > 0) all.push_back({{}, own_mask(s_.window)});
     for (std::uint32_t chat = 0; chat < chats_; ++chat) {
       const auto length = b_.slice(lengths, {.starts = {chat}, .sizes = {1}});
-      all.push_back(b_.where(b_.lesser(place, length), b_.constant(DataType::float32, 0.0),
-                             b_.constant(DataType::float32, static_cast<double>(unseen))));
+      all[0].past.push_back(seen(b_.lesser(place, length)));
+      if (s_.window == 0) continue;
+      const auto first = b_.add(length, first_places());
+      all[1].past.push_back(b_.add(all[0].past.back(), seen(b_.greater_or_equal(place, first))));
     }
     return all;
   }
 
-  /// 0 for new tokens up to the row's own: [1, heads of a group * rows, rows].
-  Operand own_mask() {
+  /// With a window, the first place that each row sees, from the length of the cache on:
+  /// [1, heads of a group * rows, 1].
+  Operand first_places() {
+    const auto rows = s_.heads / s_.groups * own_rows_;
+    std::vector<std::int32_t> first;
+    for (std::uint32_t row = 0; row < rows; ++row)
+      first.push_back(static_cast<std::int32_t>(row % own_rows_ + 1) -
+                      static_cast<std::int32_t>(s_.window));
+    return b_.constant({DataType::int32, {1, rows, 1}}, first);
+  }
+
+  /// New tokens up to the row's own, within the window.
+  Operand own_mask(std::uint32_t window) {
     const auto heads = s_.heads / s_.groups;
     std::vector<float> values;
-    for (std::uint32_t row = 0; row < heads * own_rows_; ++row)
-      for (std::uint32_t column = 0; column < own_rows_; ++column)
-        values.push_back(column <= row % own_rows_ ? 0 : unseen);
+    for (std::uint32_t i = 0; i < heads * own_rows_; ++i)
+      for (std::uint32_t column = 0, row = i % own_rows_; column < own_rows_; ++column)
+        values.push_back(column <= row && row - column < window ? 0 : unseen);
     return b_.constant(floats({1, heads * own_rows_, own_rows_}), values);
+  }
+
+  /// Cosines and sines, of each base.
+  std::vector<Operand> angles() {
+    const auto read = b_.input(port::angles, angles_descriptor(s_, rows_));
+    return b_.split(read, static_cast<std::uint32_t>(2 * s_.bases.size()), 0);
   }
 
   /// [rows, n, features] to [n, rows, features]
@@ -122,7 +158,7 @@ class Decoder {
   Operand scores(const Operand& queries, const Operand& keys, const Operand& mask) {
     const auto product = b_.matmul(queries, b_.transpose(keys, {.permutation = {{0, 2, 1}}}));
     const auto scale = 1 / std::sqrt(static_cast<double>(s_.features));
-    return b_.add(b_.mul(product, b_.constant(DataType::float32, scale)), mask);
+    return b_.add(b_.mul(product, number(scale)), mask);
   }
 
   /// The heads that share keys are rows of one matrix. Each chat has operators of the same shapes
@@ -131,8 +167,9 @@ class Decoder {
                     const Operand& keys, const Operand& values) {
     const auto rows = s_.heads / s_.groups * own_rows_;
     const auto q = b_.reshape(by_head(queries), {s_.groups, rows, s_.features});
-    const auto all = b_.concat({scores(q, cached(chat, 2 * layer), past_masks_[chat]),
-                                scores(q, by_head(keys), own_mask_)},
+    const auto& mask = masks_[s_.has_window(layer) ? 1 : 0];
+    const auto all = b_.concat({scores(q, cached(chat, 2 * layer), mask.past[chat]),
+                                scores(q, by_head(keys), mask.own)},
                                2);
     const auto parts = b_.split(b_.softmax(all, 2), {context_, own_rows_}, 2);
     const auto seen = b_.add(b_.matmul(parts[0], cached(chat, 2 * layer + 1)),
@@ -154,32 +191,67 @@ class Decoder {
   }
 
   /// Queries, then keys, rotated by the angles of their positions.
-  Operand rotated(const Operand& first_half, const Operand& second_half) {
-    const Shape halves{rows_, s_.heads + s_.groups, s_.features / 2};
-    const auto a = b_.reshape(first_half, halves), b = b_.reshape(second_half, halves);
-    const auto &cosines = angles_[0], &sines = angles_[1];
+  Operand rotated(std::uint32_t layer, const std::vector<Operand>& halves) {
+    const auto &a = halves[0], &b = halves[1];
+    const std::size_t base = s_.has_window(layer) ? 2 : 0;
+    const auto &cosines = angles_[base], &sines = angles_[base + 1];
     const auto first = b_.sub(b_.mul(a, cosines), b_.mul(b, sines));
     const auto second = b_.add(b_.mul(a, sines), b_.mul(b, cosines));
     return b_.concat({first, second}, 2);
   }
 
+  /// Divides the halves of each head by the root mean square of both.
+  std::vector<Operand> normalized_heads(const std::vector<Operand>& halves,
+                                        const std::vector<float>& scale) {
+    const auto square = [&](const Operand& x) { return b_.mul(x, x); };
+    const auto sum = b_.reduce_sum(b_.add(square(halves[0]), square(halves[1])),
+                                   {.axes = {{2}}, .keep_dimensions = true});
+    const auto mean = b_.div(sum, number(s_.features));
+    const auto root = b_.sqrt(b_.add(mean, number(s_.epsilon)));
+    const Shape shape{2, 1, s_.heads + s_.groups, s_.features / 2};
+    const auto scales = b_.split(b_.constant(floats(shape), scale), 2, 0);
+    const auto scaled = [&](std::size_t i) {
+      const Shape all_rows{1, s_.heads + s_.groups, s_.features / 2};
+      return b_.mul(b_.div(halves[i], root), b_.reshape(scales[i], all_rows));
+    };
+    return {scaled(0), scaled(1)};
+  }
+
+  /// Adds what attention or feed-forward made to the residual stream.
+  void add_part(const Operand& part, const std::vector<float>& norm) {
+    x_ = b_.add(x_, norm.empty() ? part : normalized(part, norm));
+  }
+
+  /// GELU's approximation with tanh (Hendrycks, Gimpel, 2016) is x * sigmoid(2 * its argument).
+  Operand gate(const Operand& x) {
+    if (!s_.architecture.has_gelu) return b_.mul(x, b_.sigmoid(x));
+    const auto factor = 2 * std::sqrt(2 / std::numbers::pi);
+    const auto cubic = b_.mul(b_.mul(x, x), number(factor * 0.044715));
+    return b_.mul(x, b_.sigmoid(b_.mul(x, b_.add(cubic, number(factor)))));
+  }
+
   /// Adds a layer; of the last one only keys and values, if nobody needs more.
   void add_layer(std::uint32_t i, bool keys_and_values_only) {
     const auto& w = w_.layers[i];
-    const auto half = (s_.heads + s_.groups) * (s_.features / 2);
-    const auto parts = b_.split(product(normalized(x_, w.attention_norm), w.attention),
-                                {half, half, s_.groups * s_.features}, 1);
-    const auto turned = b_.split(rotated(parts[0], parts[1]), {s_.heads, s_.groups}, 1);
+    const auto half = (s_.heads + s_.groups) * (s_.features / 2), rest = s_.groups * s_.features;
+    auto all = product(normalized(x_, w.attention_norm), w.attention);
+    if (!w.attention_bias.empty())
+      all = b_.add(all, b_.constant(floats({2 * half + rest}), w.attention_bias));
+    const auto parts = b_.split(all, {half, half, rest}, 1);
+    const Shape by_heads{rows_, s_.heads + s_.groups, s_.features / 2};
+    std::vector<Operand> halves{b_.reshape(parts[0], by_heads), b_.reshape(parts[1], by_heads)};
+    if (!w.heads_norm.empty()) halves = normalized_heads(halves, w.heads_norm);
+    const auto turned = b_.split(rotated(i, halves), {s_.heads, s_.groups}, 1);
     const auto& keys = turned[1];
     const auto values = b_.reshape(parts[2], {rows_, s_.groups, s_.features});
     const Shape one{1, s_.groups, rows_, s_.features};
     new_rows_.push_back(b_.reshape(by_head(keys), one));
     new_rows_.push_back(b_.reshape(by_head(values), one));
     if (keys_and_values_only) return;
-    x_ = b_.add(x_, product(attention(i, turned[0], keys, values), w.attention_output));
+    add_part(product(attention(i, turned[0], keys, values), w.attention_output),
+             w.attention_part_norm);
     const auto wide = b_.split(product(normalized(x_, w.feed_forward_norm), w.gate_and_up), 2, 1);
-    const auto gate = b_.mul(wide[0], b_.sigmoid(wide[0]));
-    x_ = b_.add(x_, product(b_.mul(gate, wide[1]), w.down));
+    add_part(product(b_.mul(gate(wide[0]), wide[1]), w.down), w.feed_forward_part_norm);
   }
 
   const DecoderSizes& s_;
@@ -187,14 +259,19 @@ class Decoder {
   const std::uint32_t rows_, context_, chats_;
   const std::uint32_t own_rows_;  ///< of each chat
   GraphBuilder b_;
-  Operand x_;                                       ///< the residual stream: [rows, width]
-  const std::vector<Operand> caches_, past_masks_;  ///< of each chat
-  const Operand own_mask_;
+  Operand x_;                          ///< the residual stream: [rows, width]
+  const std::vector<Operand> caches_;  ///< of each chat
+  const std::vector<Masks> masks_;
   const std::vector<Operand> angles_;  ///< cosines and sines: [rows, 1, features / 2]
   std::vector<Operand> new_rows_;
 };
 
 }  // namespace
+
+OperandDescriptor angles_descriptor(const DecoderSizes& sizes, std::uint32_t rows) {
+  const auto planes = static_cast<std::uint32_t>(2 * sizes.bases.size());
+  return floats({planes * rows, 1, sizes.features / 2});
+}
 
 OperandDescriptor cache_descriptor(const DecoderSizes& sizes, std::uint32_t tokens) {
   return floats({2 * sizes.layers, sizes.groups, tokens, sizes.features});

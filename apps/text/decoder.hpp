@@ -14,7 +14,8 @@ namespace polychron::text::detail {
 /// The inputs and outputs of a decoder's graph.
 namespace port {
 inline constexpr const char* embedding = "embedding";  ///< in: [rows, width]
-/// In: cosines, then sines, of the angles of each row's position: [2 * rows, 1, features / 2].
+/// In: cosines, then sines, of the angles of each row's position; those of layers with a window
+/// behind them: [2 * bases * rows, 1, features / 2].
 inline constexpr const char* angles = "angles";
 inline constexpr const char* length = "length";  ///< in: cached tokens of each chat, int32 [chats]
 inline constexpr const char* rows = "rows";      ///< out: [2 * layers, groups, rows, features]
@@ -30,6 +31,9 @@ struct DecoderShape {
   std::uint32_t context;  ///< length of a cache
   std::uint32_t chats = 1;
 };
+
+/// The descriptor of `angles`.
+OperandDescriptor angles_descriptor(const DecoderSizes& sizes, std::uint32_t rows);
 
 /// The descriptor of keys and values of `tokens` tokens.
 OperandDescriptor cache_descriptor(const DecoderSizes& sizes, std::uint32_t tokens);

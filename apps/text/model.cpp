@@ -60,7 +60,7 @@ void ModelState::create_tensors(Step& step, Graph graph) const {
   const TensorUsage in{.writable = true}, out{.readable = true};
   step.graph = std::move(graph);
   step.embedding = create(floats({rows, sizes.width}), in);
-  step.angles = create(floats({2 * rows, 1, sizes.features / 2}), in);
+  step.angles = create(angles_descriptor(sizes, rows), in);
   step.length = create({DataType::int32, {step.shape.chats}}, in);
   step.new_rows = create(cache_descriptor(sizes, rows), out);
   if (rows == step.shape.chats)

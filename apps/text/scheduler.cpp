@@ -125,7 +125,8 @@ class Round {
     const auto& [shape, graph, embedding, angles, length, new_rows, logits] = *step_;
     const auto rows = shape.rows, width = model_.sizes.width;
     std::vector<float> embedded(std::size_t{rows} * width);  // of superfluous rows zeros
-    std::vector<float> turns(std::size_t{rows} * model_.sizes.features);
+    const auto turned = angles_descriptor(model_.sizes, rows);
+    std::vector<float> turns(*element_count(turned.shape));
     std::vector<std::int32_t> lengths(shape.chats);
     NamedTensors inputs{
         {port::embedding, embedding}, {port::angles, angles}, {port::length, length}};
@@ -196,15 +197,19 @@ class Round {
     promise.settle(std::move(outcome));
   }
 
-  /// Cosines of all rows, then sines.
+  /// Cosines of all rows, then sines; of each base.
   void set_angles(std::span<float> to, std::uint32_t row, std::uint32_t rows,
                   std::uint32_t position) const {
     const auto half = model_.sizes.features / 2;
-    for (std::uint32_t i = 0; i < half; ++i) {
-      const auto angle = position * std::pow(model_.sizes.base, -2.0 * i / model_.sizes.features);
-      to[std::size_t{row} * half + i] = static_cast<float>(std::cos(angle));
-      to[std::size_t{rows + row} * half + i] = static_cast<float>(std::sin(angle));
-    }
+    auto plane = to.subspan(std::size_t{row} * half);
+    for (const auto base : model_.sizes.bases)
+      for (const bool is_sine : {false, true}) {
+        for (std::uint32_t i = 0; i < half; ++i) {
+          const auto angle = position * std::pow(base, -2.0 * i / model_.sizes.features);
+          plane[i] = static_cast<float>(is_sine ? std::sin(angle) : std::cos(angle));
+        }
+        plane = plane.subspan(std::min(plane.size(), std::size_t{rows} * half));
+      }
   }
 
   const ModelState& model_;

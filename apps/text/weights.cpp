@@ -11,8 +11,6 @@ namespace polychron::text::detail {
 
 namespace {
 
-constexpr std::uint32_t most_of_a_size = 1U << 20U;  // of any size, so that products fit
-
 /// Reads tensors by name, and knows which it has read.
 class Reader {
  public:
@@ -137,18 +135,38 @@ class Reader {
   std::set<std::string> read_;
 };
 
-/// llama's converter puts the two features that rotate together side by side; the first of each
-/// pair becomes part of the first half.
-MatrixWeights read_attention(Reader& in, const std::string& layer, const DecoderSizes& s) {
+/// Calls f(part, row) for the rows of queries, keys and values in the order of
+/// LayerWeights::attention. In files of llama the two features that rotate together are neighbours.
+template <class F>
+void each_attention_row(const DecoderSizes& s, F&& f) {
+  const std::uint32_t half = s.features / 2, sizes[] = {s.heads, s.groups, s.groups};
+  const bool halves = s.architecture.rotates_halves;
+  for (const std::uint32_t second : {0U, 1U})
+    for (const std::size_t part : {0U, 1U})
+      for (std::uint32_t head = 0; head < sizes[part]; ++head)
+        for (std::uint32_t i = 0; i < half; ++i)
+          f(part, head * s.features + (halves ? second * half + i : 2 * i + second));
+  for (std::uint32_t row = 0; row < sizes[2] * s.features; ++row) f(std::size_t{2}, row);
+}
+
+void read_attention(Reader& in, const std::string& layer, const DecoderSizes& s, LayerWeights& w) {
+  const std::string names[] = {layer + "attn_q", layer + "attn_k", layer + "attn_v"};
+  const std::uint32_t rows[] = {s.heads * s.features, s.groups * s.features,
+                                s.groups * s.features};
   std::vector<PackedMatrix> parts;
-  parts.push_back(in.matrix(layer + "attn_q.weight", s.heads * s.features, s.width));
-  parts.push_back(in.matrix(layer + "attn_k.weight", s.groups * s.features, s.width));
-  parts.push_back(in.matrix(layer + "attn_v.weight", s.groups * s.features, s.width));
-  return in.constant(layer + "attention", parts, [&](auto&& add) {
-    for (const std::uint32_t half : {0U, 1U})
-      for (const auto part : {0U, 1U})
-        for (std::uint32_t row = half; row < parts[part].rows(); row += 2) add(parts[part], row);
-    for (std::uint32_t row = 0; row < parts[2].rows(); ++row) add(parts[2], row);
+  std::vector<std::vector<float>> biases, norms;
+  for (const std::size_t i : {0U, 1U, 2U}) {
+    parts.push_back(in.matrix(names[i] + ".weight", rows[i], s.width));
+    if (s.architecture.has_biases) biases.push_back(in.vector(names[i] + ".bias", rows[i]));
+    if (s.architecture.normalizes_heads && i < 2)
+      norms.push_back(in.vector(names[i] + "_norm.weight", s.features));
+  }
+  w.attention = in.constant(layer + "attention", parts, [&](auto&& add) {
+    each_attention_row(s, [&](std::size_t part, std::uint32_t row) { add(parts[part], row); });
+  });
+  each_attention_row(s, [&](std::size_t part, std::uint32_t row) {
+    if (!biases.empty()) w.attention_bias.push_back(biases[part][row]);
+    if (part < norms.size()) w.heads_norm.push_back(norms[part][row % s.features]);
   });
 }
 
@@ -157,7 +175,11 @@ LayerWeights read_layer(Reader& in, std::uint32_t i, const DecoderSizes& s) {
   LayerWeights w;
   w.attention_norm = in.vector(layer + "attn_norm.weight", s.width);
   w.feed_forward_norm = in.vector(layer + "ffn_norm.weight", s.width);
-  w.attention = read_attention(in, layer, s);
+  if (s.architecture.normalizes_parts) {
+    w.attention_part_norm = in.vector(layer + "post_attention_norm.weight", s.width);
+    w.feed_forward_part_norm = in.vector(layer + "post_ffw_norm.weight", s.width);
+  }
+  read_attention(in, layer, s, w);
   w.attention_output = in.stacked({layer + "attn_output.weight"}, s.width, s.heads * s.features);
   w.gate_and_up =
       in.stacked({layer + "ffn_gate.weight", layer + "ffn_up.weight"}, s.hidden, s.width);
@@ -165,44 +187,7 @@ LayerWeights read_layer(Reader& in, std::uint32_t i, const DecoderSizes& s) {
   return w;
 }
 
-/// Refuses a key with another value than the one that this decoder computes with.
-void refuse_other(const Gguf& gguf, const std::string& key, std::uint32_t expected) {
-  const auto* const value = gguf.find<std::int64_t>(key);
-  if (value != nullptr && *value != expected)
-    unsupported(quote(key) + " of " + std::to_string(*value) + " where heads have " +
-                std::to_string(expected) + " features");
-}
-
 }  // namespace
-
-DecoderSizes::DecoderSizes(const Gguf& gguf) {
-  const auto& architecture = gguf.get<std::string>("general.architecture");
-  if (architecture != "llama") unsupported("the architecture " + quote(architecture));
-  const auto count = [&](const char* key) {
-    return gguf.count(std::string("llama.") + key, most_of_a_size);
-  };
-  layers = count("block_count");
-  width = count("embedding_length");
-  hidden = count("feed_forward_length");
-  context = count("context_length");
-  heads = count("attention.head_count");
-  groups = gguf.metadata.contains("llama.attention.head_count_kv")
-               ? count("attention.head_count_kv")
-               : heads;
-  if (width % heads != 0 || heads % groups != 0 || width / heads % 2 != 0)
-    malformed(std::to_string(heads) + " heads of queries and " + std::to_string(groups) +
-              " of keys for a width of " + std::to_string(width));
-  features = width / heads;
-  epsilon = gguf.get<double>("llama.attention.layer_norm_rms_epsilon");
-  const auto* const given = gguf.find<double>("llama.rope.freq_base");
-  base = given == nullptr ? 10000 : *given;
-  if (!(epsilon >= 0 && epsilon < 1) || !(base > 0)) malformed("an epsilon or base out of range");
-  for (const char* key :
-       {"llama.rope.dimension_count", "llama.attention.key_length", "llama.attention.value_length"})
-    refuse_other(gguf, key, features);
-  const auto* const scaling = gguf.find<std::string>("llama.rope.scaling.type");
-  if (scaling != nullptr && *scaling != "none") unsupported("angles scaled by " + quote(*scaling));
-}
 
 PackedMatrix::PackedMatrix(const GgufTensor& tensor, Buffer bytes)
     : type_(tensor.type),

@@ -7,23 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "apps/text/architecture.hpp"
 #include "apps/text/gguf.hpp"
 #include "polychron/context.hpp"
 
 namespace polychron::text::detail {
-
-/// The sizes of a decoder, which its tensors have.
-struct DecoderSizes {
-  /// Throws Error: bad_data, not_supported (another architecture).
-  explicit DecoderSizes(const Gguf& gguf);
-
-  std::uint32_t layers, width, hidden;  ///< of the network; hidden: within its feed-forward part
-  std::uint32_t heads, groups;          ///< of queries; of keys and values
-  std::uint32_t features;               ///< of a head
-  std::uint32_t context;                ///< tokens for which the model was made
-  double epsilon;                       ///< of normalizations
-  double base;                          ///< of the angles of rotary embeddings
-};
 
 /// A matrix in blocks, as the file has it.
 class PackedMatrix {
@@ -53,11 +41,15 @@ struct MatrixWeights {
   std::optional<Tensor> scales, minima;
 };
 
+/// A vector that the architecture does not have is empty.
 struct LayerWeights {
   std::vector<float> attention_norm, feed_forward_norm;
+  std::vector<float> attention_part_norm, feed_forward_part_norm;  ///< of results
   /// Rows for the first halves of the features of all heads of queries and keys, then for the
   /// second halves, then for values. So the rotation has two operands without gaps.
   MatrixWeights attention;
+  std::vector<float> attention_bias;  ///< in the order of these rows
+  std::vector<float> heads_norm;      ///< the same, without values
   MatrixWeights attention_output, gate_and_up, down;
 };
 

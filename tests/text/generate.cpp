@@ -12,6 +12,7 @@
 #include "tests/text/packed_file.hpp"
 
 using namespace polychron;
+using text_tests::prompt_of;
 using text_tests::TemporaryFile;
 using text_tests::TinyModel;
 using Tokens = std::vector<std::uint32_t>;
@@ -36,13 +37,6 @@ struct GenerateFixture : text_tests::ModelFixture {
     BOOST_TEST((error.root().kind() == kind), error.what());
   }
 };
-
-/// A prompt of `length` tokens, none of which merge.
-std::string prompt_of(std::size_t length) {
-  std::string prompt;
-  for (std::size_t i = 0; i < length; ++i) prompt += static_cast<char>('A' + i * i % 26);
-  return prompt;
-}
 
 }  // namespace
 

@@ -17,6 +17,7 @@ using text::detail::GgufFile;
 using text::detail::ModelState;
 using text::detail::Step;
 using text_tests::TemporaryFile;
+using text_tests::TinyModel;
 namespace port = text::detail::port;
 
 namespace {
@@ -44,7 +45,7 @@ struct JointFixture : text_tests::ModelFixture {
 
 /// What a row of a step reads.
 struct RowInputs {
-  std::vector<float> embedding, cosines, sines, cache;
+  std::vector<float> embedding, angles, cache;
   std::int32_t length;
 };
 
@@ -54,9 +55,9 @@ RowInputs row_inputs(const ModelState& model, Random& random) {
     for (auto& value : values) value = static_cast<float>(random(0, 2000)) / 1000 - 1;
     return values;
   };
-  const auto half = model.sizes.features / 2;
+  const auto angles = element_count(angles_descriptor(model.sizes, 1).shape);
   const auto cache = element_count(cache_descriptor(model.sizes, model.context_length).shape);
-  return {floats(model.sizes.width), floats(half), floats(half), floats(*cache),
+  return {floats(model.sizes.width), floats(*angles), floats(*cache),
           static_cast<std::int32_t>(random(0, model.context_length))};
 }
 
@@ -66,21 +67,24 @@ struct StepResult {
 
 StepResult run(const ModelState& model, const Step& step, const std::vector<RowInputs>& rows) {
   auto context = model.context;
-  std::vector<float> embedding, angles, sines;
+  std::vector<float> embedding, angles;
   std::vector<std::int32_t> lengths;
   NamedTensors inputs{
       {port::embedding, step.embedding}, {port::angles, step.angles}, {port::length, step.length}};
   for (const auto& row : rows) {
     embedding.insert(embedding.end(), row.embedding.begin(), row.embedding.end());
-    angles.insert(angles.end(), row.cosines.begin(), row.cosines.end());
-    sines.insert(sines.end(), row.sines.begin(), row.sines.end());
     const auto descriptor = cache_descriptor(model.sizes, model.context_length);
     inputs.emplace_back(port::cache(static_cast<std::uint32_t>(lengths.size())),
                         context.create_tensor({descriptor, true, true, {}}).get());
     lengths.push_back(row.length);
     context.write_tensor(inputs.back().second, row.cache);
   }
-  angles.insert(angles.end(), sines.begin(), sines.end());
+  const auto half = model.sizes.features / 2;
+  for (std::size_t plane = 0; plane < rows.front().angles.size(); plane += half)
+    for (const auto& row : rows) {
+      const auto begin = row.angles.begin() + static_cast<std::ptrdiff_t>(plane);
+      angles.insert(angles.end(), begin, begin + half);
+    }
   context.write_tensor(step.embedding, embedding);
   context.write_tensor(step.angles, angles);
   context.write_tensor(step.length, lengths);
@@ -122,6 +126,17 @@ BOOST_AUTO_TEST_CASE(a_row_of_a_joint_step_has_the_bits_that_it_has_alone) {
       BOOST_TEST(state.joint.size() == 4U);
       for (const auto& step : state.joint) check_rows(state, step, weights == &packed);
     }
+}
+
+BOOST_AUTO_TEST_CASE(a_row_has_its_bits_in_other_architectures) {
+  for (const auto* name : {"qwen2", "qwen3", "gemma3"}) {
+    TinyModel model_of(1, name);
+    const TemporaryFile written(model_of.file().bytes()), packed(packed_file(model_of).bytes());
+    for (const TemporaryFile* weights : {&written, &packed}) {
+      const ModelState state(context, GgufFile(weights->path()), {.context_length = 40}, name);
+      check_rows(state, state.joint.back(), weights == &packed);
+    }
+  }
 }
 
 // More than may run at once, of random lengths, some of which end before their time.

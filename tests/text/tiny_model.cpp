@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <fstream>
+#include <numbers>
 #include <random>
 #include <stdexcept>
 
@@ -12,7 +13,7 @@ namespace text_tests {
 
 namespace {
 
-constexpr double base = 10000, epsilon = 1e-5;
+constexpr double window_base = 10000, epsilon = 1e-5;
 
 std::string utf8(std::uint32_t code) {
   if (code < 0x80) return {static_cast<char>(code)};
@@ -48,31 +49,34 @@ Row normalized(const Row& x, const std::vector<float>& scale) {
   return y;
 }
 
-/// Turns neighbouring features.
-void rotate(Row& x, std::size_t position) {
-  constexpr auto features = TinyModel::features;
-  for (std::size_t i = 0; i < x.size(); i += 2) {
-    const auto angle = static_cast<double>(position) *
-                       std::pow(base, -static_cast<double>(i % features) / features);
-    const auto a = x[i], b = x[i + 1];
-    x[i] = a * std::cos(angle) - b * std::sin(angle);
-    x[i + 1] = a * std::sin(angle) + b * std::cos(angle);
-  }
+/// Turns pairs of features: neighbours, or those of two halves.
+void rotate(Row& x, std::size_t position, std::size_t features, bool halves, double base) {
+  for (std::size_t head = 0; head < x.size(); head += features)
+    for (std::size_t i = 0; i < features / 2; ++i) {
+      const auto angle = static_cast<double>(position) *
+                         std::pow(base, -2.0 * static_cast<double>(i) / static_cast<double>(features));
+      auto& first = x[head + (halves ? i : 2 * i)];
+      auto& second = x[head + (halves ? i + features / 2 : 2 * i + 1)];
+      const auto a = first, b = second;
+      first = a * std::cos(angle) - b * std::sin(angle);
+      second = a * std::sin(angle) + b * std::cos(angle);
+    }
 }
 
 void add(Row& x, const Row& y) {
   for (std::size_t i = 0; i < x.size(); ++i) x[i] += y[i];
 }
 
-/// What the query at the end of `keys` sees.
-Row attended(const Row& query, const std::vector<Row>& keys, const std::vector<Row>& values) {
-  constexpr std::size_t features = TinyModel::features,
-                        shared = TinyModel::heads / TinyModel::groups;
+/// What the query at the end of `keys` sees from the key `first` on.
+Row attended(const Row& query, const std::vector<Row>& keys, const std::vector<Row>& values,
+             std::size_t first) {
+  constexpr std::size_t shared = TinyModel::heads / TinyModel::groups;
+  const auto features = query.size() / TinyModel::heads;
   Row result(query.size());
   for (std::size_t head = 0; head < TinyModel::heads; ++head) {
     const auto at = head / shared * features;
     Row weights(keys.size());
-    for (std::size_t i = 0; i < keys.size(); ++i) {
+    for (std::size_t i = first; i < keys.size(); ++i) {
       double score = 0;
       for (std::size_t j = 0; j < features; ++j)
         score += query[head * features + j] * keys[i][at + j];
@@ -171,7 +175,13 @@ TemporaryFile::~TemporaryFile() {
 
 // -- the model ------------------------------------------------------------------------------------
 
-TinyModel::TinyModel(std::uint64_t seed) : tokens(names_of_bytes()) {
+TinyModel::TinyModel(std::uint64_t seed, std::string of)
+    : architecture(std::move(of)),
+      layers(architecture == "gemma3" ? 6 : 2),
+      features(architecture == "qwen3" || architecture == "gemma3" ? 24 : width / heads),
+      window(architecture == "gemma3" ? 7 : 0),
+      base(architecture == "llama" ? 10000 : 30000),
+      tokens(names_of_bytes()) {
   const auto space = tokens[32];
   merges = {"h e", "l l", "he ll", "hell o", space + " w", "o r", "or l", "c a", "a t"};
   for (const auto& merge : merges) {
@@ -201,17 +211,35 @@ TinyModel::TinyModel(std::uint64_t seed) : tokens(names_of_bytes()) {
     fill(layer + "ffn_gate.weight", std::size_t{hidden} * width, 0, 0.3);
     fill(layer + "ffn_up.weight", std::size_t{hidden} * width, 0, 0.3);
     fill(layer + "ffn_down.weight", std::size_t{width} * hidden, 0, 0.3);
+    if (architecture == "qwen2") {
+      fill(layer + "attn_q.bias", std::size_t{heads} * features, 0, 1);
+      fill(layer + "attn_k.bias", std::size_t{groups} * features, 0, 1);
+      fill(layer + "attn_v.bias", std::size_t{groups} * features, 0, 1);
+    }
+    if (architecture == "qwen3" || architecture == "gemma3") {
+      fill(layer + "attn_q_norm.weight", features, 1, 0.5);
+      fill(layer + "attn_k_norm.weight", features, 1, 0.5);
+    }
+    if (architecture == "gemma3") {
+      fill(layer + "post_attention_norm.weight", width, 1, 0.5);
+      fill(layer + "post_ffw_norm.weight", width, 1, 0.5);
+    }
   }
 }
 
 File TinyModel::file() const {
   File file;
-  file.add("general.architecture", std::string("llama"));
-  file.add("llama.block_count", layers).add("llama.embedding_length", width);
-  file.add("llama.feed_forward_length", hidden).add("llama.context_length", context);
-  file.add("llama.attention.head_count", heads).add("llama.attention.head_count_kv", groups);
-  file.add("llama.attention.layer_norm_rms_epsilon", static_cast<float>(epsilon));
-  file.add("llama.rope.freq_base", static_cast<float>(base));
+  const auto prefix = architecture + ".";
+  file.add("general.architecture", architecture);
+  file.add(prefix + "block_count", layers).add(prefix + "embedding_length", width);
+  file.add(prefix + "feed_forward_length", hidden).add(prefix + "context_length", context);
+  file.add(prefix + "attention.head_count", heads).add(prefix + "attention.head_count_kv", groups);
+  file.add(prefix + "attention.layer_norm_rms_epsilon", static_cast<float>(epsilon));
+  file.add(prefix + "rope.freq_base", static_cast<float>(base));
+  if (features != width / heads)
+    file.add(prefix + "attention.key_length", features)
+        .add(prefix + "attention.value_length", features);
+  if (window > 0) file.add(prefix + "attention.sliding_window", window);
   file.add("tokenizer.ggml.model", std::string("gpt2"));
   file.add("tokenizer.ggml.pre", std::string("smollm"));
   file.add("tokenizer.ggml.tokens", tokens).add("tokenizer.ggml.merges", merges);
@@ -222,8 +250,11 @@ File TinyModel::file() const {
   file.add("tokenizer.chat_template", std::string("{{ '<|im_start|>' + message }}"));
   for (const auto& [name, values] : weights) {
     FileTensor tensor{.name = name, .dimensions = {values.size()}, .bytes = {}};
-    const std::uint64_t columns = name.ends_with("ffn_down.weight") ? hidden : std::uint64_t{width};
-    if (values.size() > width) tensor.dimensions = {columns, values.size() / columns};
+    const std::uint64_t columns = name.ends_with("ffn_down.weight")      ? hidden
+                                  : name.ends_with("attn_output.weight") ? heads * features
+                                                                         : width;
+    const bool is_vector = name.ends_with("norm.weight") || name.ends_with(".bias");
+    if (!is_vector) tensor.dimensions = {columns, values.size() / columns};
     tensor.bytes.assign(reinterpret_cast<const char*>(values.data()),
                         values.size() * sizeof(float));
     file.tensors.push_back(std::move(tensor));
@@ -233,27 +264,54 @@ File TinyModel::file() const {
 
 std::vector<double> TinyModel::logits(const std::vector<std::uint32_t>& prompt) const {
   std::vector<std::vector<Row>> keys(layers), values(layers);
+  const bool gemma = architecture == "gemma3", halves = architecture != "llama";
   const auto& embedding = weights.at("token_embd.weight");
   Row x;
   for (std::size_t position = 0; position < prompt.size(); ++position) {
     const auto* const row = embedding.data() + std::size_t{prompt[position]} * width;
     x.assign(row, row + width);
+    for (auto& value : x) value *= gemma ? std::sqrt(static_cast<double>(width)) : 1;
     for (std::size_t i = 0; i < layers; ++i) {
-      const auto of = [&](const std::string& name) -> const std::vector<float>& {
-        return weights.at("blk." + std::to_string(i) + "." + name + ".weight");
+      const auto name_of = [&](const std::string& name) {
+        return "blk." + std::to_string(i) + "." + name;
       };
+      const auto of = [&](const std::string& name) -> const std::vector<float>& {
+        return weights.at(name_of(name) + ".weight");
+      };
+      const auto is_local = window > 0 && i != 5;
       auto h = normalized(x, of("attn_norm"));
-      auto query = product(of("attn_q"), h), key = product(of("attn_k"), h);
-      rotate(query, position);
-      rotate(key, position);
-      keys[i].push_back(key);
-      values[i].push_back(product(of("attn_v"), h));
-      add(x, product(of("attn_output"), attended(query, keys[i], values[i])));
+      const auto projected = [&](const std::string& name) {
+        auto result = product(of(name), h);
+        if (const auto bias = weights.find(name_of(name) + ".bias"); bias != weights.end())
+          add(result, Row(bias->second.begin(), bias->second.end()));
+        const auto norm = weights.find(name_of(name) + "_norm.weight");
+        for (std::size_t at = 0; norm != weights.end() && at < result.size(); at += features) {
+          const auto begin = result.begin() + static_cast<std::ptrdiff_t>(at);
+          const auto head = normalized(Row(begin, begin + features), norm->second);
+          std::copy(head.begin(), head.end(), begin);
+        }
+        if (name != "attn_v")
+          rotate(result, position, features, halves, is_local ? window_base : base);
+        return result;
+      };
+      const auto query = projected("attn_q");
+      keys[i].push_back(projected("attn_k"));
+      values[i].push_back(projected("attn_v"));
+      const auto first = is_local && position >= window ? position - window + 1 : 0;
+      const auto add_part = [&](const Row& part, const std::string& norm) {
+        add(x, gemma ? normalized(part, of(norm)) : part);
+      };
+      add_part(product(of("attn_output"), attended(query, keys[i], values[i], first)),
+               "post_attention_norm");
       h = normalized(x, of("ffn_norm"));
       auto gate = product(of("ffn_gate"), h);
       const auto up = product(of("ffn_up"), h);
-      for (std::size_t j = 0; j < gate.size(); ++j) gate[j] *= up[j] / (1 + std::exp(-gate[j]));
-      add(x, product(of("ffn_down"), gate));
+      for (std::size_t j = 0; j < gate.size(); ++j) {
+        const auto g = gate[j];
+        const auto tanh = std::tanh(std::sqrt(2 / std::numbers::pi) * (g + 0.044715 * g * g * g));
+        gate[j] = up[j] * (gemma ? g / 2 * (1 + tanh) : g / (1 + std::exp(-g)));
+      }
+      add_part(product(of("ffn_down"), gate), "post_ffw_norm");
     }
   }
   return product(embedding, normalized(x, weights.at("output_norm.weight")));

@@ -1,5 +1,5 @@
-// A language model that tests make: two layers of random weights, and a tokenizer with a token for
-// each byte and a few merges. With the same decoder once more, in plain loops.
+// Language models that tests make: a few layers of random weights, and a tokenizer with a token for
+// each byte and a few merges. With the same decoders once more, in plain loops.
 #pragma once
 
 #include <cstddef>
@@ -58,10 +58,13 @@ struct File {
 
 /// A decoder's numbers, and its weights by name.
 struct TinyModel {
-  explicit TinyModel(std::uint64_t seed = 1);
+  explicit TinyModel(std::uint64_t seed = 1, std::string of = "llama");
 
-  static constexpr std::uint32_t layers = 2, width = 64, heads = 4, groups = 2, features = 16,
-                                 hidden = 96, context = 160;
+  static constexpr std::uint32_t width = 64, heads = 4, groups = 2, hidden = 96, context = 160;
+  std::string architecture;
+  std::uint32_t layers, features;
+  std::uint32_t window;                       ///< of all layers except the sixth; 0: there is none
+  double base;                                ///< of the sixth layer if there is a window
   std::vector<std::string> tokens;  ///< as in the file
   std::vector<std::string> merges;
   std::map<std::string, std::vector<float>> weights;

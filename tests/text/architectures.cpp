@@ -1,0 +1,89 @@
+// Decoders of each architecture against plain loops in double precision.
+#include <algorithm>
+#include <boost/test/unit_test.hpp>
+#include <string>
+#include <vector>
+
+#include "tests/text/fixture.hpp"
+#include "tests/text/packed_file.hpp"
+
+using namespace polychron;
+using text_tests::File;
+using text_tests::prompt_of;
+using text_tests::TemporaryFile;
+using text_tests::TinyModel;
+
+namespace {
+
+struct ArchitecturesFixture {
+  Runtime runtime;
+  Context context = runtime.create_context().get();
+
+  text::Model load(const File& file) const {
+    const TemporaryFile written(file.bytes());
+    return text::Model::load(context, written.path(), {.label = "tiny", .chats = 2});
+  }
+  /// The error of loading the file.
+  std::string error_of(const File& file) const {
+    try {
+      static_cast<void>(load(file));
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "it was loaded";
+  }
+};
+
+}  // namespace
+
+BOOST_FIXTURE_TEST_SUITE(architectures, ArchitecturesFixture)
+
+// Prompts without pieces, with one that is longer than the window, and with several.
+BOOST_AUTO_TEST_CASE(greedy_tokens_are_those_of_plain_loops) {
+  for (const auto* name : {"llama", "qwen2", "qwen3", "gemma3"})
+    for (const bool packed : {false, true}) {
+      TinyModel tiny(3, name);
+      const auto model = load(packed ? packed_file(tiny) : tiny.file());
+      for (const std::size_t length : {1U, 2U, 30U, 130U}) {
+        const auto prompt = prompt_of(length);
+        const auto made = model.generate(prompt, {.max_tokens = 8}).get().tokens;
+        auto expected = tiny.greedy(model.tokenize(prompt), 8);
+        expected.resize(made.size());  // the text may end before
+        BOOST_TEST(made == expected,
+                   name << (packed ? ", packed" : "") << ", a prompt of " << length);
+        BOOST_TEST(!made.empty());
+      }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(tensors_and_sizes_are_those_of_the_architecture) {
+  for (const auto* name : {"qwen2", "qwen3", "gemma3"}) {
+    auto other = TinyModel(3, name).file();
+    other.add("general.name", std::string("other"));
+    for (const auto* key : {"rope.dimension_count", "attention.value_length"}) {
+      auto changed = other;
+      changed.remove(std::string(name) + "." + key);
+      changed.add(std::string(name) + "." + key, 8U);
+      BOOST_TEST(error_of(changed).find(key) != std::string::npos, error_of(changed));
+    }
+    auto scaled = other;
+    scaled.add(std::string(name) + ".rope.scaling.type", std::string("linear"));
+    BOOST_TEST(error_of(scaled).find("'linear'") != std::string::npos);
+  }
+  auto without = TinyModel(3, "qwen2").file();
+  std::erase_if(without.tensors, [](const auto& tensor) { return tensor.name == "blk.1.attn_k.bias"; });
+  BOOST_TEST(error_of(without).find("'blk.1.attn_k.bias'") != std::string::npos);
+  auto odd = TinyModel(3, "qwen3").file();
+  odd.remove("qwen3.attention.key_length");
+  odd.add("qwen3.attention.key_length", 23U);
+  BOOST_TEST(error_of(odd).find("heads of queries") != std::string::npos, error_of(odd));
+  auto huge = TinyModel(3, "qwen3").file();
+  huge.remove("qwen3.attention.key_length");
+  huge.add("qwen3.attention.key_length", 1U << 20U);
+  BOOST_TEST(error_of(huge).find("heads of queries") != std::string::npos, error_of(huge));
+  auto period = TinyModel(3, "gemma3").file();
+  period.add("gemma3.attention.sliding_window_pattern", 2U);
+  BOOST_TEST(error_of(period).find("sliding_window_pattern") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
