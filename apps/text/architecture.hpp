@@ -37,8 +37,8 @@ struct DecoderSizes {
   std::uint32_t heads, groups;          ///< of queries; of keys and values
   std::uint32_t features;               ///< of a head
   std::uint32_t context;                ///< tokens for which the model was made
-  std::uint32_t window;                 ///< tokens that a layer with a window sees; 0: there is none
-  double epsilon;                       ///< of normalizations
+  std::uint32_t window;  ///< tokens that a layer with a window sees; 0: there is none
+  double epsilon;        ///< of normalizations
   /// Of the angles of rotary embeddings. A second one is of layers with a window.
   std::vector<double> bases;
 

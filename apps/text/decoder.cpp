@@ -168,9 +168,9 @@ class Decoder {
     const auto rows = s_.heads / s_.groups * own_rows_;
     const auto q = b_.reshape(by_head(queries), {s_.groups, rows, s_.features});
     const auto& mask = masks_[s_.has_window(layer) ? 1 : 0];
-    const auto all = b_.concat({scores(q, cached(chat, 2 * layer), mask.past[chat]),
-                                scores(q, by_head(keys), mask.own)},
-                               2);
+    const auto all = b_.concat(
+        {scores(q, cached(chat, 2 * layer), mask.past[chat]), scores(q, by_head(keys), mask.own)},
+        2);
     const auto parts = b_.split(b_.softmax(all, 2), {context_, own_rows_}, 2);
     const auto seen = b_.add(b_.matmul(parts[0], cached(chat, 2 * layer + 1)),
                              b_.matmul(parts[1], by_head(values)));

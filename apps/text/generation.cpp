@@ -54,10 +54,18 @@ void Job::append(std::span<const std::byte> rows, std::uint32_t step_rows, std::
   cached_ += count;
 }
 
+void Job::add_logprobs(std::span<const float> logits, TokenId token) {
+  auto& made = generated_.logprobs.emplace_back(logprobs(logits, token, *options_.top_logprobs));
+  made.chosen.text = model_.tokenizer.name_of(token);
+  for (auto& each : made.top) each.text = model_.tokenizer.name_of(each.token);
+  if (options_.on_token) options_.on_token(made);
+}
+
 bool Job::add_token(std::span<const float> logits) {
   const auto token = sampler_.choose(logits);
   if (model_.tokenizer.ends(token)) return true;
   generated_.tokens.push_back(token);
+  if (options_.top_logprobs) add_logprobs(logits, token);
   if (pieces_.add(model_.tokenizer.bytes_of(token))) return true;
   tokens_.push_back(token);
   if (generated_.tokens.size() < options_.max_tokens && tokens_.size() <= model_.context_length)

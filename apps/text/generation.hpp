@@ -47,6 +47,8 @@ class Job {
   Error current_error() const;
 
  private:
+  void add_logprobs(std::span<const float> logits, TokenId token);
+
   const ModelState& model_;      ///< the loop keeps it
   std::vector<TokenId> tokens_;  ///< of the prompt and the text
   std::uint32_t cached_ = 0;     ///< of these, those whose keys and values are in the cache

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "apps/text/chat.hpp"
 #include "apps/text/model_state.hpp"
 #include "apps/text/problem.hpp"
 #include "polychron/text.hpp"
@@ -19,7 +18,7 @@ ModelState::ModelState(const Context& on, const GgufFile& file, const LoadOption
       sizes(file.header()),
       context_length(std::min(options.context_length, sizes.context)),
       chats(options.chats),
-      has_chat(has_chatml(file.header(), tokenizer)),
+      chat(chat_template(file.header(), tokenizer)),
       now(options.now ? options.now : &std::chrono::steady_clock::now) {
   if (chats == 0) polychron::detail::refuse(ErrorKind::type_error, "chats: expected 1 or more");
   const auto cache = byte_length(cache_descriptor(sizes, context_length));
@@ -90,7 +89,7 @@ const detail::ModelState& Model::state() const {
 const std::string& Model::label() const { return state().label; }
 std::uint32_t Model::context_length() const { return state().context_length; }
 std::uint32_t Model::chats() const { return state().chats; }
-bool Model::has_chat() const { return state().has_chat; }
+bool Model::has_chat() const { return state().chat != detail::ChatTemplate::none; }
 Context Model::context() const { return state().context; }
 
 std::vector<std::uint32_t> Model::tokenize(std::string_view text) const {
@@ -106,10 +105,11 @@ Future<Generated> Model::generate_with(std::string_view prompt,
 Future<Generated> Model::generate_with(const std::vector<Message>& chat,
                                        const GenerateOptions& options) const {
   return polychron::detail::with_errors([&] {
-    if (!state().has_chat)
+    if (!has_chat())
       detail::unsupported("model " + detail::quote(label()) +
                           " has no chat template that is known: give it a prompt");
-    return detail::generate(state_, state().tokenizer.encode(detail::chatml(chat)), options);
+    const auto prompt = detail::chat_prompt(state().chat, chat);
+    return detail::generate(state_, state().tokenizer.encode(prompt), options);
   });
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/text/chat.hpp"
 #include "apps/text/decoder.hpp"
 #include "apps/text/scheduler.hpp"
 #include "apps/text/tokenizer.hpp"
@@ -37,7 +38,7 @@ class ModelState {
   const Tokenizer tokenizer;
   const DecoderSizes sizes;
   const std::uint32_t context_length, chats;
-  const bool has_chat;
+  const ChatTemplate chat;
   const std::function<std::chrono::steady_clock::time_point()> now;
   PackedMatrix embedding;
   std::vector<Step> joint;   ///< for the next token of 1, 2, 4, 8 generations, as many as may be

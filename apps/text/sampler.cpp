@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <limits>
 #include <numeric>
 
 namespace polychron::text::detail {
@@ -67,6 +69,28 @@ TokenId Sampler::choose(std::span<const float> logits) {
   std::size_t chosen = 0;
   while (chosen + 1 < weights_.size() && rest >= weights_[chosen]) rest -= weights_[chosen++];
   return *(order_.end() - 1 - static_cast<std::ptrdiff_t>(chosen));
+}
+
+ChosenToken logprobs(std::span<const float> logits, TokenId chosen, std::uint32_t count) {
+  std::vector<TokenId> order;
+  double most = -std::numeric_limits<double>::infinity(), sum = 0;
+  for (TokenId i = 0; i < logits.size(); ++i) {
+    if (std::isnan(logits[i])) continue;
+    order.push_back(i);
+    most = std::max(most, static_cast<double>(logits[i]));
+  }
+  for (const auto i : order) sum += std::exp(static_cast<double>(logits[i]) - most);
+  const auto with_probability = [&](TokenId i) {
+    return TokenLogprob{i, static_cast<double>(logits[i]) - most - std::log(sum), {}};
+  };
+  const auto shown = std::min<std::size_t>(count, order.size());
+  const auto top = order.begin() + static_cast<std::ptrdiff_t>(shown);
+  std::ranges::partial_sort(order, top, [&](TokenId a, TokenId b) {
+    return logits[a] != logits[b] ? logits[a] > logits[b] : a < b;
+  });
+  ChosenToken made{with_probability(chosen), {}};
+  std::transform(order.begin(), top, std::back_inserter(made.top), with_probability);
+  return made;
 }
 
 }  // namespace polychron::text::detail

@@ -28,4 +28,8 @@ class Sampler {
   std::vector<double> weights_;  ///< of the most probable tokens
 };
 
+/// The natural logarithms of the probabilities of `chosen` and of the `count` most probable tokens,
+/// without their texts. Equal logits: the lower token first. NaN has no probability.
+ChosenToken logprobs(std::span<const float> logits, TokenId chosen, std::uint32_t count);
+
 }  // namespace polychron::text::detail

@@ -151,8 +151,7 @@ void each_attention_row(const DecoderSizes& s, F&& f) {
 
 void read_attention(Reader& in, const std::string& layer, const DecoderSizes& s, LayerWeights& w) {
   const std::string names[] = {layer + "attn_q", layer + "attn_k", layer + "attn_v"};
-  const std::uint32_t rows[] = {s.heads * s.features, s.groups * s.features,
-                                s.groups * s.features};
+  const std::uint32_t rows[] = {s.heads * s.features, s.groups * s.features, s.groups * s.features};
   std::vector<PackedMatrix> parts;
   std::vector<std::vector<float>> biases, norms;
   for (const std::size_t i : {0U, 1U, 2U}) {

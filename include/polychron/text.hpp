@@ -47,6 +47,22 @@ struct Message {
   std::string content;  ///< names of control tokens in it are plain text
 };
 
+/// A token, and how probable it is by the model.
+struct TokenLogprob {
+  std::uint32_t token = 0;
+  /// The natural logarithm of the probability, by the model's logits alone: before temperature,
+  /// top_k and top_p.
+  double logprob = 0;
+  /// The bytes that it stands for, which may be a part of a character. Of a control token its name.
+  std::string text{};
+};
+
+/// A token of a text, and the most probable ones in its place.
+struct ChosenToken {
+  TokenLogprob chosen;
+  std::vector<TokenLogprob> top;  ///< the most probable first
+};
+
 /// Options of Model::generate().
 struct GenerateOptions {
   std::string label{};             ///< of the generation; in messages
@@ -61,6 +77,8 @@ struct GenerateOptions {
   std::uint64_t seed = 0;
   /// The text ends in front of the first of these. None of them is empty.
   std::vector<std::string> stop{};
+  /// Also gives how probable each token is, and as many of the most probable ones in its place.
+  std::optional<std::uint32_t> top_logprobs = std::nullopt;
   /// As in DispatchOptions. Act between two steps, also if the generation still waits, and reject
   /// the future (timed_out, aborted).
   std::optional<std::chrono::steady_clock::time_point> deadline = std::nullopt;
@@ -71,6 +89,8 @@ struct GenerateOptions {
   /// runs callbacks, never after the future is settled. An exception ends the generation. Other
   /// generations of the model wait meanwhile: it must not wait for one of them.
   std::function<void(std::string_view)> on_text{};
+  /// With top_logprobs, receives each token in front of its text. Otherwise as on_text.
+  std::function<void(const ChosenToken&)> on_token{};
 };
 
 /// The reason for the end of a text.
@@ -83,6 +103,7 @@ enum class FinishReason : std::uint8_t {
 struct Generated {
   std::string text;                          ///< valid UTF-8: the pieces that on_text received
   std::vector<std::uint32_t> tokens;         ///< of the text, without the one that ended it
+  std::vector<ChosenToken> logprobs;         ///< the same, with GenerateOptions::top_logprobs
   std::uint32_t prompt_tokens = 0;           ///< number of tokens of the prompt
   FinishReason reason = FinishReason::stop;  ///< of the end
 };

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <chrono>
+#include <cmath>
 #include <limits>
 #include <set>
 #include <stdexcept>
@@ -205,6 +206,52 @@ BOOST_AUTO_TEST_CASE(an_exception_of_a_callback_rejects) {
   const auto error = error_of("hello", options);
   BOOST_TEST((error.kind() == ErrorKind::operation_error));
   BOOST_TEST(error.message() == "the client left");
+}
+
+BOOST_AUTO_TEST_CASE(tokens_come_with_their_probabilities) {
+  const auto all = static_cast<std::uint32_t>(tiny.tokens.size());
+  BOOST_TEST(generate("hello", {.max_tokens = 3}).logprobs.empty());
+  // More than there are gives all.
+  text::GenerateOptions options{.max_tokens = 12, .temperature = 3, .seed = 4};
+  options.top_logprobs = 1000;
+  std::vector<text::ChosenToken> told;
+  std::size_t pieces = 0;
+  options.on_token = [&](const text::ChosenToken& token) {
+    told.push_back(token);
+  };
+  options.on_text = [&](std::string_view) { BOOST_TEST(++pieces <= told.size()); };
+  const auto made = generate("hello", options);
+  BOOST_REQUIRE(made.logprobs.size() == made.tokens.size());
+  BOOST_REQUIRE(told.size() == made.tokens.size());
+  bool was_another = false;
+  for (std::size_t i = 0; i < told.size(); ++i) {
+    const auto& [chosen, top] = made.logprobs[i];
+    BOOST_TEST(chosen.token == made.tokens[i]);
+    BOOST_TEST(told[i].chosen.token == chosen.token);
+    BOOST_REQUIRE(top.size() == all);
+    double sum = 0;
+    for (std::size_t j = 0; j < top.size(); ++j) {
+      sum += std::exp(top[j].logprob);
+      if (j > 0) BOOST_TEST(top[j].logprob <= top[j - 1].logprob);
+      if (top[j].token == chosen.token) BOOST_TEST(top[j].logprob == chosen.logprob);
+      if (top[j].token == all - 1) BOOST_TEST(top[j].text == "<|im_end|>");
+      if (top[j].token == 'A') BOOST_TEST(top[j].text == "A");
+    }
+    BOOST_TEST(std::abs(sum - 1) < 1e-9);
+    was_another = was_another || chosen.token != top.front().token;
+  }
+  BOOST_TEST(was_another);  // the seed chose one that was not the most probable
+  options.top_logprobs = 0;
+  options.on_token = {};
+  BOOST_TEST(generate("hello", options).logprobs.at(1).top.empty());
+  BOOST_TEST(generate("hello", options).logprobs.at(1).chosen.logprob ==
+             made.logprobs.at(1).chosen.logprob);
+}
+
+BOOST_AUTO_TEST_CASE(an_exception_of_on_token_rejects) {
+  text::GenerateOptions options{.top_logprobs = 1};
+  options.on_token = [](const text::ChosenToken&) { throw std::runtime_error("the client left"); };
+  BOOST_TEST(error_of("hello", options).message() == "the client left");
 }
 
 BOOST_AUTO_TEST_CASE(wrong_options_are_refused) {

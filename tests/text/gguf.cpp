@@ -103,7 +103,8 @@ BOOST_AUTO_TEST_CASE(wrong_values_are_named) {
   };
   const auto bad = ErrorKind::bad_data, unknown = ErrorKind::not_supported;
   with("general.architecture", std::string("gpt\n"), unknown, "'gpt\\x0a'");
-  with("tokenizer.ggml.model", std::string("llama"), unknown, "'llama'");
+  with("tokenizer.ggml.model", std::string("bert"), unknown, "'bert'");
+  with("tokenizer.ggml.model", std::string("llama"), bad, "'tokenizer.ggml.scores'");
   with("llama.embedding_length", 0U, bad, "'llama.embedding_length' is 0");
   with("llama.embedding_length", 66U, bad, "width of 66");
   with("llama.block_count", 3U, bad, "'blk.2.");

@@ -53,8 +53,9 @@ Row normalized(const Row& x, const std::vector<float>& scale) {
 void rotate(Row& x, std::size_t position, std::size_t features, bool halves, double base) {
   for (std::size_t head = 0; head < x.size(); head += features)
     for (std::size_t i = 0; i < features / 2; ++i) {
-      const auto angle = static_cast<double>(position) *
-                         std::pow(base, -2.0 * static_cast<double>(i) / static_cast<double>(features));
+      const auto angle =
+          static_cast<double>(position) *
+          std::pow(base, -2.0 * static_cast<double>(i) / static_cast<double>(features));
       auto& first = x[head + (halves ? i : 2 * i)];
       auto& second = x[head + (halves ? i + features / 2 : 2 * i + 1)];
       const auto a = first, b = second;
@@ -124,6 +125,14 @@ File& File::add(const std::string& key, const std::vector<std::int32_t>& value) 
   return *this;
 }
 
+File& File::add(const std::string& key, const std::vector<float>& value) {
+  Bytes bytes;
+  bytes.number(std::uint32_t{array}).number(std::uint32_t{f32}).number(std::uint64_t{value.size()});
+  for (const auto one : value) bytes.number(one);
+  values.emplace_back(key, std::move(bytes));
+  return *this;
+}
+
 void File::remove(const std::string& key) {
   std::erase_if(values, [&](const auto& value) { return value.first == key; });
 }
@@ -175,20 +184,56 @@ TemporaryFile::~TemporaryFile() {
 
 // -- the model ------------------------------------------------------------------------------------
 
-TinyModel::TinyModel(std::uint64_t seed, std::string of)
-    : architecture(std::move(of)),
-      layers(architecture == "gemma3" ? 6 : 2),
-      features(architecture == "qwen3" || architecture == "gemma3" ? 24 : width / heads),
-      window(architecture == "gemma3" ? 7 : 0),
-      base(architecture == "llama" ? 10000 : 30000),
-      tokens(names_of_bytes()) {
+void TinyModel::add_byte_pairs() {
+  tokens = names_of_bytes();
   const auto space = tokens[32];
   merges = {"h e", "l l", "he ll", "hell o", space + " w", "o r", "or l", "c a", "a t"};
   for (const auto& merge : merges) {
     auto whole = merge;
     tokens.push_back(whole.erase(whole.find(' ', 1), 1));
   }
+  types.assign(tokens.size(), 1);
   tokens.insert(tokens.end(), {"<|im_start|>", "<|im_end|>"});
+  types.insert(types.end(), {3, 3});
+}
+
+/// In the order of falling scores.
+void TinyModel::add_sentence_pieces() {
+  constexpr std::int32_t normal = 1, unknown = 2, control = 3, user = 4, byte = 6;
+  const auto add = [&](std::int32_t type, std::initializer_list<std::string> names) {
+    tokens.insert(tokens.end(), names);
+    types.insert(types.end(), names.size(), type);
+  };
+  add(control, {"<pad>", "<eos>", "<bos>"});
+  add(unknown, {"<unk>"});
+  add(user, {"  ", "\n\n", "<tag>"});
+  for (std::uint32_t i = 0; i < 256; ++i) {
+    constexpr auto* digits = "0123456789ABCDEF";
+    add(byte, {std::string("<0x") + digits[i / 16] + digits[i % 16] + ">"});
+  }
+  const std::string space = "\u2581";
+  add(normal, {"he",        "ll",          "hell",  "hello", space + "w",
+               "or",        "orl",         "ca",    "at",    space + "hello",
+               space + "c", space + "cat", "h",     "e",     "l",
+               "o",         "w",           "r",     "c",     "a",
+               "t",         space,         "\u00e9"});
+  add(control, {"<start_of_turn>", "<end_of_turn>"});
+}
+
+std::uint32_t TinyModel::id_of(const std::string& token) const {
+  return static_cast<std::uint32_t>(std::ranges::find(tokens, token) - tokens.begin());
+}
+
+TinyModel::TinyModel(std::uint64_t seed, std::string of)
+    : architecture(std::move(of)),
+      layers(architecture == "gemma3" ? 6 : 2),
+      features(architecture == "qwen3" || architecture == "gemma3" ? 24 : width / heads),
+      window(architecture == "gemma3" ? 7 : 0),
+      base(architecture == "llama" ? 10000 : 30000) {
+  if (architecture == "gemma3")
+    add_sentence_pieces();
+  else
+    add_byte_pairs();
   std::mt19937_64 random(seed);
   const auto fill = [&](const std::string& name, std::size_t count, double center, double spread) {
     auto& values = weights[name];
@@ -240,14 +285,23 @@ File TinyModel::file() const {
     file.add(prefix + "attention.key_length", features)
         .add(prefix + "attention.value_length", features);
   if (window > 0) file.add(prefix + "attention.sliding_window", window);
-  file.add("tokenizer.ggml.model", std::string("gpt2"));
-  file.add("tokenizer.ggml.pre", std::string("smollm"));
-  file.add("tokenizer.ggml.tokens", tokens).add("tokenizer.ggml.merges", merges);
-  std::vector<std::int32_t> types(tokens.size(), 1);
-  types[types.size() - 1] = types[types.size() - 2] = 3;
-  file.add("tokenizer.ggml.token_type", types);
-  file.add("tokenizer.ggml.eos_token_id", static_cast<std::uint32_t>(tokens.size() - 1));
-  file.add("tokenizer.chat_template", std::string("{{ '<|im_start|>' + message }}"));
+  file.add("tokenizer.ggml.tokens", tokens).add("tokenizer.ggml.token_type", types);
+  if (architecture == "gemma3") {
+    std::vector<float> scores;
+    for (std::size_t i = 0; i < tokens.size(); ++i) scores.push_back(-static_cast<float>(i));
+    file.add("tokenizer.ggml.model", std::string("llama")).add("tokenizer.ggml.scores", scores);
+    file.values.emplace_back("tokenizer.ggml.add_space_prefix",
+                             Bytes{}.number(std::uint32_t{boolean}).number(std::uint8_t{0}));
+    file.add("tokenizer.ggml.bos_token_id", id_of("<bos>"));
+    file.add("tokenizer.ggml.unknown_token_id", id_of("<unk>"));
+    file.add("tokenizer.ggml.eos_token_id", id_of("<eos>"));
+    file.add("tokenizer.chat_template", std::string("{{ '<start_of_turn>' + message }}"));
+  } else {
+    file.add("tokenizer.ggml.model", std::string("gpt2")).add("tokenizer.ggml.merges", merges);
+    file.add("tokenizer.ggml.pre", std::string(architecture == "llama" ? "smollm" : "qwen2"));
+    file.add("tokenizer.ggml.eos_token_id", id_of("<|im_end|>"));
+    file.add("tokenizer.chat_template", std::string("{{ '<|im_start|>' + message }}"));
+  }
   for (const auto& [name, values] : weights) {
     FileTensor tensor{.name = name, .dimensions = {values.size()}, .bytes = {}};
     const std::uint64_t columns = name.ends_with("ffn_down.weight")      ? hidden

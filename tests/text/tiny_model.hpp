@@ -1,5 +1,6 @@
 // Language models that tests make: a few layers of random weights, and a tokenizer with a token for
-// each byte and a few merges. With the same decoders once more, in plain loops.
+// each byte and a few merges: SentencePiece's for Gemma. With the same decoders once more, in plain
+// loops.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +29,7 @@ struct Bytes {
 };
 
 /// GGUF's types of values.
-enum Kind : std::uint32_t { u32 = 4, i32 = 5, f32 = 6, text = 8, array = 9 };
+enum Kind : std::uint32_t { u32 = 4, i32 = 5, f32 = 6, boolean = 7, text = 8, array = 9 };
 
 struct FileTensor {
   std::string name;
@@ -50,6 +51,7 @@ struct File {
   File& add(const std::string& key, const std::vector<std::string>& value);
   /// Of int32.
   File& add(const std::string& key, const std::vector<std::int32_t>& value);
+  File& add(const std::string& key, const std::vector<float>& value);
   void remove(const std::string& key);
   Bytes& value(const std::string& key);
   FileTensor& tensor(const std::string& name);
@@ -63,17 +65,23 @@ struct TinyModel {
   static constexpr std::uint32_t width = 64, heads = 4, groups = 2, hidden = 96, context = 160;
   std::string architecture;
   std::uint32_t layers, features;
-  std::uint32_t window;                       ///< of all layers except the sixth; 0: there is none
-  double base;                                ///< of the sixth layer if there is a window
+  std::uint32_t window;             ///< of all layers except the sixth; 0: there is none
+  double base;                      ///< of the sixth layer if there is a window
   std::vector<std::string> tokens;  ///< as in the file
   std::vector<std::string> merges;
+  std::vector<std::int32_t> types;  ///< of tokens
   std::map<std::string, std::vector<float>> weights;
 
   File file() const;
+  std::uint32_t id_of(const std::string& token) const;
   /// The logits after `prompt`, in double precision and plain loops.
   std::vector<double> logits(const std::vector<std::uint32_t>& prompt) const;
   /// The most probable tokens, one after the other.
   std::vector<std::uint32_t> greedy(std::vector<std::uint32_t> prompt, std::size_t count) const;
+
+ private:
+  void add_byte_pairs();
+  void add_sentence_pieces();
 };
 
 /// A file that is gone with the object.

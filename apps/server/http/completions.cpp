@@ -22,13 +22,19 @@ class TextFeed {
  public:
   struct Taken {
     std::string text;
-    std::optional<Outcome> outcome;  ///< nothing comes after it
+    std::vector<text::ChosenToken> tokens;  ///< of the text, and of what comes behind it
+    std::optional<Outcome> outcome;         ///< nothing comes after it
   };
 
   void add(std::string_view piece) {
     const std::unique_lock lock(mutex_);
     text_ += piece;
     wake();
+  }
+  /// Wakes nobody: its text does.
+  void add(const text::ChosenToken& token) {
+    const std::unique_lock lock(mutex_);
+    tokens_.push_back(token);
   }
   void end(Outcome&& outcome) {
     const std::unique_lock lock(mutex_);
@@ -45,7 +51,8 @@ class TextFeed {
   }
   Taken take() {
     const std::unique_lock lock(mutex_);
-    return {std::exchange(text_, {}), std::exchange(outcome_, std::nullopt)};
+    return {std::exchange(text_, {}), std::exchange(tokens_, {}),
+            std::exchange(outcome_, std::nullopt)};
   }
 
  private:
@@ -57,6 +64,7 @@ class TextFeed {
 
   std::mutex mutex_;
   std::string text_;
+  std::vector<text::ChosenToken> tokens_;
   std::optional<Outcome> outcome_;
   std::optional<Promise<bool>> waiting_;
 };
@@ -101,6 +109,14 @@ void check_length(const Completion& wanted, const text::Model& model) {
                       std::to_string(model.context_length()) + " tokens takes at most " +
                       std::to_string(most),
                   std::nullopt, wanted.generation.chat.empty() ? "prompt" : "messages");
+}
+
+/// Of a whole answer's probabilities, in a document of JSON.
+std::uint64_t bytes_of_logprobs(const Completion& wanted, const text::Model& model) {
+  const auto& options = wanted.generation.options;
+  if (!options.top_logprobs || wanted.streams) return 0;
+  return std::uint64_t{512} * std::min(options.max_tokens, model.context_length()) *
+         (*options.top_logprobs + 1);
 }
 
 asio::awaitable<Completion> parse_text(HttpShared& shared, HttpRequest& request, bool is_chat,
@@ -155,8 +171,10 @@ class TextStream {
  private:
   std::string events() {
     auto events = std::exchange(events_, {});
-    const auto [text, outcome] = std::exchange(taken_, {});
-    if (!text.empty()) events += text_event(head_, text, wants_usage_);
+    const auto [text, tokens, outcome] = std::exchange(taken_, {});
+    if (!text.empty() || !tokens.empty())
+      events += text_event(head_, text, tokens, offset_, wants_usage_);
+    offset_ += characters_of(tokens);
     if (!outcome) return events;
     ended_ = true;
     if (const auto* refusal = std::get_if<Refusal>(&*outcome)) {
@@ -174,7 +192,8 @@ class TextStream {
   Cancellation cancellation_;
   const std::shared_ptr<TextFeed> feed_;
   TextFeed::Taken taken_;
-  std::string events_;  ///< that go before
+  std::size_t offset_ = 0;  ///< characters of the tokens so far
+  std::string events_;      ///< that go before
   bool ended_ = false;
 };
 
@@ -186,6 +205,7 @@ asio::awaitable<HttpReply> streamed(HttpShared& shared, const HttpRequest& reque
   InferRequest asked;
   asked.generation = std::move(wanted.generation);
   asked.generation->options.on_text = [feed](std::string_view piece) { feed->add(piece); };
+  asked.generation->options.on_token = [feed](const text::ChosenToken& token) { feed->add(token); };
   const CallOptions options{request.trace, request.cancellation};
   model->infer(std::move(asked), options).then([feed](Result<Outcome> outcome) {
     feed->end(outcome ? std::move(*outcome) : Outcome(refusal_of(outcome.error())));
@@ -225,6 +245,7 @@ asio::awaitable<HttpReply> complete(HttpShared& shared, HttpRequest& request, bo
     counted = model->name();
     const auto& language = *model->engine().language_model();
     check_length(wanted, language);
+    share.set(size_of(wanted.generation) + bytes_of_logprobs(wanted, language));
     if (is_chat && !language.has_chat())
       throw Refusal(Status::bad_request,
                     "model '" + printable(counted) +

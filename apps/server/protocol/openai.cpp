@@ -46,11 +46,72 @@ std::string event_of(const json::object& document) {
   return "data: " + json::serialize(document) + "\n\n";
 }
 
+/// A token that is a part of a character has the name that OpenAI gives it.
+std::string token_name(std::string_view bytes) {
+  if (is_utf8(bytes)) return std::string(bytes);
+  constexpr std::string_view digits = "0123456789abcdef";
+  std::string name = "bytes:";
+  for (const char c : bytes) {
+    const auto byte = static_cast<unsigned char>(c);
+    ((name += "\\x") += digits[byte >> 4U]) += digits[byte & 15U];
+  }
+  return name;
+}
+
+/// JSON has no infinity: OpenAI's lowest one.
+double finite(double logprob) { return std::max(logprob, -9999.0); }
+
+json::object token_of(const text::TokenLogprob& token) {
+  json::array bytes;
+  for (const char c : token.text) bytes.push_back(static_cast<unsigned char>(c));
+  return {{"token", json_string(token_name(token.text))},
+          {"logprob", finite(token.logprob)},
+          {"bytes", std::move(bytes)}};
+}
+
+json::value chat_logprobs(std::span<const text::ChosenToken> tokens) {
+  json::array content;
+  for (const auto& each : tokens) {
+    json::array top;
+    for (const auto& other : each.top) top.push_back(token_of(other));
+    auto token = token_of(each.chosen);
+    token["top_logprobs"] = std::move(top);
+    content.push_back(std::move(token));
+  }
+  return json::object{{"content", std::move(content)}, {"refusal", nullptr}};
+}
+
+json::value prompt_logprobs(std::span<const text::ChosenToken> tokens, std::size_t offset) {
+  json::array names, logprobs, tops, offsets;
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    const auto& [chosen, top] = tokens[i];
+    names.push_back(json_string(token_name(chosen.text)));
+    logprobs.push_back(finite(chosen.logprob));
+    json::object top_of;
+    for (const auto& other : top)
+      top_of.emplace(json_string(token_name(other.text)), finite(other.logprob));
+    tops.push_back(std::move(top_of));
+    offsets.push_back(offset);
+    offset += characters_of(tokens.subspan(i, 1));
+  }
+  return json::object{{"tokens", std::move(names)},
+                      {"token_logprobs", std::move(logprobs)},
+                      {"top_logprobs", std::move(tops)},
+                      {"text_offset", std::move(offsets)}};
+}
+
+/// Null without tokens.
+json::value logprobs_of(const CompletionHead& head, std::span<const text::ChosenToken> tokens,
+                        std::size_t offset) {
+  if (tokens.empty()) return nullptr;
+  return head.is_chat ? chat_logprobs(tokens) : prompt_logprobs(tokens, offset);
+}
+
 /// An event with one choice. `content`: of the delta, or the text.
 std::string choice_event(const CompletionHead& head, json::object choice, json::value reason,
                          bool wants_usage) {
   choice["index"] = 0;
-  choice["logprobs"] = nullptr;
+  if (!choice.contains("logprobs")) choice["logprobs"] = nullptr;
   choice["finish_reason"] = std::move(reason);
   auto document = document_of(head, true, {std::move(choice)});
   if (wants_usage) document["usage"] = nullptr;
@@ -66,7 +127,7 @@ std::string completion_document(const CompletionHead& head, const text::Generate
         {"role", "assistant"}, {"content", json_string(generated.text)}, {"refusal", nullptr}};
   else
     choice["text"] = json_string(generated.text);
-  choice["logprobs"] = nullptr;
+  choice["logprobs"] = logprobs_of(head, generated.logprobs, 0);
   choice["finish_reason"] = reason_of(generated);
   auto document = document_of(head, false, {std::move(choice)});
   document["usage"] = usage_of(generated);
@@ -80,12 +141,23 @@ std::string first_event(const CompletionHead& head, bool wants_usage) {
   return choice_event(head, std::move(choice), nullptr, wants_usage);
 }
 
-std::string text_event(const CompletionHead& head, std::string_view text, bool wants_usage) {
+std::size_t characters_of(std::span<const text::ChosenToken> tokens) {
+  const auto begins = [](char c) { return (static_cast<unsigned char>(c) & 0xc0U) != 0x80; };
+  std::size_t count = 0;
+  for (const auto& each : tokens)
+    count += static_cast<std::size_t>(std::ranges::count_if(each.chosen.text, begins));
+  return count;
+}
+
+std::string text_event(const CompletionHead& head, std::string_view text,
+                       std::span<const text::ChosenToken> tokens, std::size_t offset,
+                       bool wants_usage) {
   json::object choice;
   if (head.is_chat)
     choice["delta"] = json::object{{"content", json_string(text)}};
   else
     choice["text"] = json_string(text);
+  choice["logprobs"] = logprobs_of(head, tokens, offset);
   return choice_event(head, std::move(choice), nullptr, wants_usage);
 }
 

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -37,7 +38,12 @@ std::string completion_document(const CompletionHead& head, const text::Generate
 // Events of a stream: "data: {...}\n\n".
 /// Of a chat: that the assistant begins. Else nothing.
 std::string first_event(const CompletionHead& head, bool wants_usage);
-std::string text_event(const CompletionHead& head, std::string_view text, bool wants_usage);
+/// `tokens`: those that came with the text, if they are wanted. `offset`: the characters before.
+std::string text_event(const CompletionHead& head, std::string_view text,
+                       std::span<const text::ChosenToken> tokens, std::size_t offset,
+                       bool wants_usage);
+/// Characters of the tokens' texts. One that is cut counts where it begins.
+std::size_t characters_of(std::span<const text::ChosenToken> tokens);
 /// The reason of the end, the usage if it is wanted, and [DONE].
 std::string last_events(const CompletionHead& head, const text::Generated& generated,
                         bool wants_usage);

@@ -92,8 +92,6 @@ constexpr NeutralField neutral_fields[] = {{"n", "1"},
                                            {"best_of", "1"},
                                            {"echo", ""},
                                            {"suffix", ""},
-                                           {"logprobs", "\"\""},
-                                           {"top_logprobs", ""},
                                            {"logit_bias", ""},
                                            {"presence_penalty", ""},
                                            {"frequency_penalty", ""},
@@ -119,7 +117,7 @@ void refuse_unsupported(OpenAiFields& fields) {
     const auto* value = fields.find(name);
     if (!value) continue;
     const auto text = json::serialize(*value);
-    const bool is_zero = *value == 0 && (name == "n" || name == "best_of" || name == "logprobs");
+    const bool is_zero = *value == 0 && (name == "n" || name == "best_of");
     if ((asks_nothing(*value) && !is_zero) || text == neutral) continue;
     wrong_field(std::string(name), printable(text, 40) + " is not supported");
   }
@@ -199,6 +197,23 @@ std::string prompt_of(OpenAiFields& fields) {
   return {text->data(), text->size()};
 }
 
+/// Of a chat true and a number beside it; of a prompt the number itself.
+std::optional<std::uint32_t> top_logprobs_of(OpenAiFields& fields, bool is_chat) {
+  const auto bounded = [&](std::string_view name, std::uint32_t most) {
+    const auto count = fields.count(name, 0);
+    if (count && *count > most)
+      OpenAiFields::wrong_type(name, "a whole number from 0 to " + std::to_string(most), *count);
+    return count;
+  };
+  const auto* given = fields.find("logprobs");
+  if (!is_chat) return given && *given == false ? std::nullopt : bounded("logprobs", 5);
+  const bool wanted = fields.flag("logprobs");
+  const auto count = bounded("top_logprobs", 20);
+  if (!wanted && count.value_or(0) > 0)
+    wrong_field("top_logprobs", "expected \"logprobs\": true beside it");
+  return wanted ? std::optional(count.value_or(0)) : std::nullopt;
+}
+
 void read_options(OpenAiFields& fields, bool is_chat, std::uint64_t seed,
                   text::GenerateOptions& options) {
   constexpr auto all = std::numeric_limits<std::int32_t>::max();
@@ -216,6 +231,7 @@ void read_options(OpenAiFields& fields, bool is_chat, std::uint64_t seed,
     options.seed = static_cast<std::uint64_t>(given->get_int64());
   }
   options.stop = stops_of(fields);
+  options.top_logprobs = top_logprobs_of(fields, is_chat);
 }
 
 bool wants_usage_of(OpenAiFields& fields, bool streams) {

@@ -39,6 +39,26 @@ def streams(client, chat, completion):
         assert len(list(itertools.islice(left, 2))) == 2
 
 
+def probabilities(client, chat):
+    asked = {**CHAT, "max_completion_tokens": 12, "temperature": 0, "logprobs": True,
+             "top_logprobs": 4}
+    whole = client.chat.completions.create(**asked)
+    tokens = whole.choices[0].logprobs.content
+    assert whole.choices[0].message.content == chat
+    assert len(tokens) == whole.usage.completion_tokens
+    for token in tokens:
+        assert token.logprob <= 0 and len(token.top_logprobs) == 4, token
+        assert token.top_logprobs[0].token == token.token, token  # the most probable one
+    parts = client.chat.completions.create(**asked, stream=True)
+    streamed = [token for part in parts if part.choices[0].logprobs
+                for token in part.choices[0].logprobs.content]
+    assert streamed == tokens, (streamed, tokens)
+    parts = client.completions.create(**PROMPT, max_tokens=12, seed=5, temperature=1, logprobs=5)
+    found = parts.choices[0].logprobs
+    assert found.text_offset[0] == 0 and len(found.tokens) == len(found.token_logprobs) > 0
+    assert all(len(top) == 5 for top in found.top_logprobs), found
+
+
 def vectors(client):
     texts = ["hello world", "hello", "! ! ! ! ! ! ! ! ! ! !"]
     wanted = {"model": "sentences", "input": texts}
@@ -89,6 +109,7 @@ def main():
             assert client.models.retrieve("tiny").owned_by == "polychron"
             chat, completion = texts(client)
             streams(client, chat, completion)
+            probabilities(client, chat)
             vectors(client)
             errors(openai, client)
         asyncio.run(many(openai, base, chat))

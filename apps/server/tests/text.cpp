@@ -182,6 +182,65 @@ BOOST_AUTO_TEST_CASE(texts_run_side_by_side) {
   BOOST_TEST(rig.counts().running.Value() == 2);
 }
 
+/// The arrays of all events' probabilities, joined.
+json::array joined_logprobs(const std::string& body, const char* name) {
+  json::array all;
+  for (const auto& event : events_of(body)) {
+    if (event == "[DONE]") continue;
+    const auto document = json::parse(event);
+    const auto& logprobs = document.at("choices").at(0).at("logprobs");
+    if (logprobs.is_null()) continue;
+    const auto& part = logprobs.at(name).as_array();
+    all.insert(all.end(), part.begin(), part.end());
+  }
+  return all;
+}
+
+BOOST_AUTO_TEST_CASE(tokens_have_their_probabilities) {
+  const TextRig rig;
+  Client client(rig.port());
+  const text::GenerateOptions options{.max_tokens = 30, .top_logprobs = 3};
+  const auto expected =
+      rig.model("tiny")->engine().language_model()->generate("hello", options).get();
+  const std::string more = R"(,"max_tokens":30,"logprobs":3)", stream = R"(,"stream":true)";
+  const auto whole = json_in(client.post(prompt_path, prompt_request(more)));
+  const auto& logprobs = whole.at("choices").at(0).at("logprobs");
+  BOOST_REQUIRE(logprobs.at("tokens").as_array().size() == expected.tokens.size());
+  std::size_t offset = 0;
+  for (std::size_t i = 0; i < expected.tokens.size(); ++i) {
+    const auto& [chosen, top] = expected.logprobs[i];
+    const auto name = string_of(logprobs.at("tokens").at(i));
+    BOOST_TEST((name == chosen.text || name.starts_with("bytes:\\x")), name);
+    BOOST_TEST(logprobs.at("token_logprobs").at(i).as_double() == chosen.logprob);
+    const auto& tops = logprobs.at("top_logprobs").at(i).as_object();
+    BOOST_TEST(tops.size() == 3U);
+    BOOST_TEST(tops.at(name).as_double() == top.front().logprob);  // greedy
+    BOOST_TEST(logprobs.at("text_offset").at(i).to_number<std::size_t>() == offset);
+    for (const char c : chosen.text) offset += (c & 0xc0) == 0x80 ? 0 : 1;
+  }
+  const auto body = client.post(prompt_path, prompt_request(more + stream)).body;
+  BOOST_TEST(streamed_text(body) == expected.text);
+  for (const auto* name : {"tokens", "token_logprobs", "top_logprobs", "text_offset"})
+    BOOST_TEST(json::serialize(joined_logprobs(body, name)) == json::serialize(logprobs.at(name)));
+  const std::string chat = R"(,"max_tokens":30,"logprobs":true,"top_logprobs":2)";
+  const auto chat_answer = json_in(client.post(chat_path, chat_request(chat)));
+  const auto& content = chat_answer.at("choices").at(0).at("logprobs").at("content").as_array();
+  BOOST_TEST(content.size() == chat_answer.at("usage").at("completion_tokens").as_int64());
+  std::string bytes;
+  for (const auto& token : content) {
+    for (const auto& byte : token.at("bytes").as_array())
+      bytes += static_cast<char>(byte.as_int64());
+    BOOST_TEST(token.at("top_logprobs").as_array().size() == 2U);
+    BOOST_TEST(json::serialize(token.at("top_logprobs").at(0).at("token")) ==
+               json::serialize(token.at("token")));
+  }
+  const auto text = string_of(chat_answer.at("choices").at(0).at("message").at("content"));
+  BOOST_TEST((bytes == text || text.find("\ufffd") != std::string::npos));
+  BOOST_TEST(json::serialize(joined_logprobs(
+                 client.post(chat_path, chat_request(chat + stream)).body, "content")) ==
+             json::serialize(content));
+}
+
 BOOST_AUTO_TEST_CASE(stop_strings_end_the_text_before_them) {
   const TextRig rig;
   Client client(rig.port());

@@ -38,12 +38,19 @@ BOOST_AUTO_TEST_CASE(wrong_requests_name_the_field) {
       {R"(,"logit_bias":{"5":1})", "logit_bias"},
       {R"(,"presence_penalty":0.5)", "presence_penalty"},
       {R"(,"min_p":0.1)", "min_p"},
-      {R"(,"logprobs":0)", "logprobs"}};
+      {R"(,"logprobs":-1)", "logprobs"}};
   for (const auto& [fields, name] : more)
     for (const bool is_chat : {false, true})
       BOOST_TEST(error(is_chat ? chat_path : prompt_path,
                        is_chat ? chat_request(fields) : prompt_request(fields)) == "400 " + name,
                  fields);
+  for (const std::string fields : {R"(,"logprobs":6)", R"(,"logprobs":true)"})
+    BOOST_TEST(error(prompt_path, prompt_request(fields)) == "400 logprobs");
+  BOOST_TEST(error(prompt_path, prompt_request(R"(,"top_logprobs":1)")) == "400 top_logprobs");
+  BOOST_TEST(error(chat_path, chat_request(R"(,"logprobs":5)")) == "400 logprobs");
+  for (const std::string fields : {R"(,"top_logprobs":1)", R"(,"logprobs":true,"top_logprobs":21)",
+                                   R"(,"logprobs":true,"top_logprobs":1.5)"})
+    BOOST_TEST(error(chat_path, chat_request(fields)) == "400 top_logprobs");
   const std::pair<std::string, std::string> chats[] = {
       {R"([])", "messages"},
       {R"("hello")", "messages"},
