@@ -104,15 +104,16 @@ data=/usr/share/libonnx-testdata/data
 [ -d "$fuzz/seeds" ] || quietly fuzz-seeds "$programs/fuzz_seeds" $data "$fuzz/seeds"
 
 mkdir -p "$fuzz/findings" "$root/build/log" "$fuzz/seeds/server"
-# The first byte chooses the parser: a request, a path, a configuration, a load call.
+# The first byte chooses the parser: a request, a path, a configuration, a load call, a tokenizer.
 json='{"id":"1","inputs":[{"name":"x","datatype":"FP32","shape":[1],"data":[1.5]}],"outputs":[{"name":"y"}]}'
 printf '\000%s' "$json" >"$fuzz/seeds/server/json"
 printf '\002/v2/models/m%%20n/versions/1/infer?a=b' >"$fuzz/seeds/server/path"
 printf '\004{"lanes":2,"bindings":{"x":[1,2]},"sizes":{"n":[2,8]},"warm":[{"n":2}]}' >"$fuzz/seeds/server/config"
 messages='[{"role":"user","content":[{"type":"text","text":"a"}]}]'
 printf '\006{"model":"m","prompt":"a","stop":["b"],"seed":1,"top_p":0.5}' >"$fuzz/seeds/server/prompt"
-printf '\204{"model":"m","messages":%s,"stream":true,"stream_options":{}}' "$messages" >"$fuzz/seeds/server/chat"
+printf '\206{"model":"m","messages":%s,"stream":true,"stream_options":{}}' "$messages" >"$fuzz/seeds/server/chat"
 printf '\005{"parameters":{"config":"{}","file:1/model.onnx":"AAAA"}}' >"$fuzz/seeds/server/load"
+{ printf '\007'; cat apps/server/tests/tokenizer.json; } >"$fuzz/seeds/server/tokenizer"
 # GGUF: two values, then a tensor of 4 float32 behind the header.
 mkdir -p "$fuzz/seeds/gguf"
 {

@@ -32,7 +32,7 @@ command -v npm >/dev/null || packages="$packages nodejs npm"
 [ "${1:-}" != tests ] || packages="$packages clang doxygen pocl-opencl-icd python3"
 [ "${1:-}" != peer ] || packages="$packages python3-onnx"
 [ "${1:-}" != asan ] || packages="$packages clang-14 libboost-json$boost-dev libclang-rt-14-dev libomp-14-dev
-    libssl-dev"
+    libssl-dev libutf8proc-dev"
 [ "${1:-}" != docs ] || packages=doxygen
 case ${1:-} in
   server*) packages="$packages libboost-json$boost-dev libnghttp2-dev libssl-dev libutf8proc-dev

@@ -91,12 +91,9 @@ std::size_t most_resident_bytes() {
 
 BOOST_AUTO_TEST_SUITE(hostile)
 
-BOOST_AUTO_TEST_CASE(damaged_files_are_refused) {
+void check_refused(const File& whole, const std::vector<Damage>& all) {
   Runtime runtime;
   const auto context = runtime.create_context().get();
-  const auto whole = TinyModel().file();
-  const auto all = damages(whole);
-  BOOST_TEST(all.size() >= 200U);
   const auto before = most_resident_bytes();
   for (const auto& damage : all) {
     auto file = whole;
@@ -118,6 +115,22 @@ BOOST_AUTO_TEST_CASE(damaged_files_are_refused) {
 #else
   static_cast<void>(before);
 #endif
+}
+
+BOOST_AUTO_TEST_CASE(damaged_files_are_refused) {
+  const auto whole = TinyModel().file();
+  const auto all = damages(whole);
+  BOOST_TEST(all.size() >= 200U);
+  check_refused(whole, all);
+}
+
+// Gemma's keys: a window, and SentencePiece.
+BOOST_AUTO_TEST_CASE(damaged_keys_of_gemma_are_refused) {
+  const auto whole = TinyModel(1, "gemma3").file();
+  std::vector<Damage> all;
+  for (const auto& [key, value] : whole.values)
+    for (auto& damage : damages_of(key)) all.push_back(std::move(damage));
+  check_refused(whole, all);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -293,7 +293,6 @@ File TinyModel::file() const {
     file.values.emplace_back("tokenizer.ggml.add_space_prefix",
                              Bytes{}.number(std::uint32_t{boolean}).number(std::uint8_t{0}));
     file.add("tokenizer.ggml.bos_token_id", id_of("<bos>"));
-    file.add("tokenizer.ggml.unknown_token_id", id_of("<unk>"));
     file.add("tokenizer.ggml.eos_token_id", id_of("<eos>"));
     file.add("tokenizer.chat_template", std::string("{{ '<start_of_turn>' + message }}"));
   } else {

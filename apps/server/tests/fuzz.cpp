@@ -1,9 +1,10 @@
-// A target of libFuzzer: everything that reads bytes of clients, without a socket. The first byte
-// chooses. An exception other than a refusal is a finding.
+// A target of libFuzzer: everything that reads bytes of clients, without a socket, and a folder's
+// tokenizer.json. The first byte chooses. An exception other than a refusal is a finding.
 #include <cstdint>
 #include <string>
 
 #include "models/config.hpp"
+#include "models/word_piece.hpp"
 #include "protocol/compression.hpp"
 #include "protocol/json.hpp"
 #include "protocol/openai.hpp"
@@ -38,8 +39,21 @@ void unpack(const std::string& text) {
   });
 }
 
+/// The file's own words in a text, with characters of every kind.
+void cut(const std::string& text) {
+  constexpr std::size_t most = 64;
+  const WordPiece tokenizer(text);
+  const auto words = printable(text, 200);
+  for (const auto& each : {words, std::string("Hello [MASK] na\u00efve \u4e2d\u6587 \ufffd\t!")}) {
+    const auto tokens = tokenizer.encode(each, most);
+    if (tokens.size() > most) __builtin_trap();
+    for (const auto token : tokens)
+      if (token >= tokenizer.size()) __builtin_trap();
+  }
+}
+
 void run(std::uint8_t choice, const std::string& text) {
-  switch (choice % 7) {
+  switch (choice % 8) {
     case 0:
       return infer(text, std::nullopt);
     case 1:
@@ -52,6 +66,8 @@ void run(std::uint8_t choice, const std::string& text) {
       return check_repository_body(text);
     case 6:
       return static_cast<void>(parse_completion(text, choice & 128U, 1));
+    case 7:
+      return cut(text);
     default:
       parse_config(text, {}, "'fuzz'");
   }
