@@ -6,7 +6,7 @@
 
 namespace polychron::kernels {
 
-inline constexpr std::array<std::string_view, 10> internal_operators{
+inline constexpr std::array<std::string_view, 11> internal_operators{
     "swish",               // x * sigmoid(alpha * x), LinearAttributes.alpha
     "reorder",             // the same values in another layout
     "depth_to_space",      // channels, tap by tap, become pixels
