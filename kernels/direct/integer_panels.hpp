@@ -38,4 +38,17 @@ struct IntegerTiles {
   std::size_t columns = 0;              ///< columns of the panel that exist
 };
 
+/// The columns of a panel.
+std::size_t integer_columns();
+/// The largest sum of the magnitudes of two neighbours in a column of a narrow panel. 0: there are
+/// no such panels on this processor.
+std::int32_t most_of_narrow_pair();
+void multiply_integers(const IntegerTiles& tiles);
+/// Subtracts `zero` from each element. Returns the sum.
+std::int32_t widen_row(const std::byte* elements, std::size_t count, std::int32_t zero,
+                       bool is_signed, std::int16_t* to);
+/// Copies elements with some bits flipped. Returns the sum.
+std::int32_t copy_row(const std::byte* elements, std::size_t count, std::uint8_t flipped,
+                      std::uint8_t* to);
+
 }  // namespace polychron::kernels::direct

@@ -1,5 +1,5 @@
-// softmax, and reduceLogSumExp over neighbouring axes, of float32. Written with Highway, which compiles this file once for each instruction set and chooses
-// the processor's at run time.
+// softmax, and reduceLogSumExp over neighbouring axes, of float32. Written with Highway, which
+// compiles this file once for each instruction set and chooses the processor's at run time.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/direct/softmax.cpp"
 #include <hwy/foreach_target.h>

@@ -94,8 +94,8 @@ BOOST_AUTO_TEST_CASE(logarithms_of_sums_of_exponentials) {
   });
 }
 
-/// Lines as oneDNN's loops for Arm (2.6.3) do not compute them: what is far below the largest number
-/// becomes 0.
+/// Lines as oneDNN's loops for Arm (2.6.3) do not compute them: what is far below the largest
+/// number becomes 0.
 BOOST_AUTO_TEST_CASE(softmax_of_the_last_axis) {
   every_seed(op("softmax"), [](Random& random, ProblemMaker& maker) {
     Shape shape = random.shape(1, 4);

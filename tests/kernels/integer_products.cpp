@@ -297,9 +297,9 @@ BOOST_AUTO_TEST_CASE(ends_of_the_types_do_not_saturate) {
 
 // Two products fit 16 bits if the magnitudes of neighbours in a column add up to 128.
 BOOST_AUTO_TEST_CASE(neighbours_at_the_end_of_16_bits_do_not_saturate) {
-  constexpr std::int32_t pairs[][2] = {{64, 64},  {127, 1}, {-128, 0}, {-64, -64}, {0, -128},
-                                       {65, 64},  {127, 2}, {-128, -1}, {-65, -64}, {-1, -128},
-                                       {127, 127}, {-128, -128}};
+  constexpr std::int32_t pairs[][2] = {{64, 64},   {127, 1},   {-128, 0},  {-64, -64},
+                                       {0, -128},  {65, 64},   {127, 2},   {-128, -1},
+                                       {-65, -64}, {-1, -128}, {127, 127}, {-128, -128}};
   for (const auto right : eight_bits)
     for (const auto& pair : pairs)
       for (const std::size_t columns : {std::size_t{1}, std::size_t{70}})
@@ -463,17 +463,16 @@ struct Dynamic {
     const auto scale = one(op("where"), {equal, number(none), one(op("div"), {range, steps})});
     const auto shift = one(op("div"), {one(op("neg"), {other_zero ? high : low}), scale});
     const auto rounded = one(op("roundEven"), {shift});
-    const auto kept =
-        one(op("min"), {one(op("max"), {rounded, number(0)}), number(255)});
+    const auto kept = one(op("min"), {one(op("max"), {rounded, number(0)}), number(255)});
     const auto zero =
         maker.node(op("cast"), {kept}, {}, CastAttributes{DataType::uint8}, DataType::uint8);
     const Shape ones(shape.size(), 1);
     const auto wide = [&](ValueId value, DataType type) {
       return maker.node(op("reshape"), {value}, ones, ReshapeAttributes{ones}, type);
     };
-    const auto values = maker.node(
-        op("quantizeLinear"), {x, wide(scale, DataType::float32), wide(zero, DataType::uint8)},
-        shape, {}, DataType::uint8);
+    const auto values = maker.node(op("quantizeLinear"),
+                                   {x, wide(scale, DataType::float32), wide(zero, DataType::uint8)},
+                                   shape, {}, DataType::uint8);
     results = {values, scale, zero};
     for (const ValueId result : results) maker.output(result);
   }
@@ -516,9 +515,14 @@ BOOST_AUTO_TEST_CASE(it_is_one_step_with_the_same_bits) {
                          const std::string& what) {
     BOOST_TEST(checked_dynamic(written, x, what).size() == 1, what);
   };
-  for (const auto& [low, high] :
-       {std::pair{-3.0F, 5.0F}, {2.0F, 7.0F}, {-9.0F, -4.0F}, {0.0F, 0.0F}, {-0.0F, -0.0F},
-        {-1e-40F, 1e-40F}, {-3e38F, 3e38F}, {0.0F, 1e30F}})
+  for (const auto& [low, high] : {std::pair{-3.0F, 5.0F},
+                                  {2.0F, 7.0F},
+                                  {-9.0F, -4.0F},
+                                  {0.0F, 0.0F},
+                                  {-0.0F, -0.0F},
+                                  {-1e-40F, 1e-40F},
+                                  {-3e38F, 3e38F},
+                                  {0.0F, 1e30F}})
     for (const std::uint32_t columns : {1U, 50U, 301U}) {
       auto x = numbers_between(low, high, std::size_t{3} * columns);
       const std::string what = std::to_string(low) + " to " + std::to_string(high);

@@ -1,0 +1,261 @@
+// The loops of products of 8-bit integers. Written with Highway, which compiles this file once for
+// each instruction set and chooses the processor's at run time.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/direct/integer_rows.cpp"
+#include <hwy/foreach_target.h>
+// After foreach_target.h:
+#include <hwy/highway.h>
+
+#include <array>
+#include <cstring>
+
+#include "kernels/direct/integer_panels.hpp"
+#include "kernels/vectors.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace polychron::kernels::direct::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+using Sums = hn::ScalableTag<std::int32_t>;
+constexpr std::size_t vectors_of_panel = 2;
+
+std::size_t panel_columns() { return vectors_of_panel * hn::Lanes(Sums()); }
+
+/// Pairs of as many columns as a vector has sums.
+#if HWY_TARGET == HWY_SCALAR
+using Pairs = std::array<std::int8_t, 2>;
+#else
+using Halves = hn::Repartition<std::int16_t, Sums>;
+using Pairs = hn::Vec<Halves>;
+#endif
+
+HWY_INLINE Pairs widened(const std::int8_t* columns) {
+#if HWY_TARGET == HWY_SCALAR
+  return {columns[0], columns[1]};
+#else
+  return hn::PromoteTo(Halves(), hn::LoadU(hn::Rebind<std::int8_t, Halves>(), columns));
+#endif
+}
+
+/// Adds the products of a row's pair with the columns' pairs. Some processors add one product of
+/// each pair to `sums`, the other one to `others`.
+HWY_INLINE void add_products(const std::int16_t* pair, const Pairs& columns, hn::Vec<Sums>& sums,
+                             hn::Vec<Sums>& others) {
+  const Sums d;
+#if HWY_TARGET == HWY_SCALAR
+  sums = hn::Add(sums, hn::Set(d, pair[0] * columns[0] + pair[1] * columns[1]));
+  static_cast<void>(others);
+#else
+  std::int32_t both = 0;
+  std::memcpy(&both, pair, sizeof(both));
+  sums = hn::ReorderWidenMulAccumulate(d, hn::BitCast(Halves(), hn::Set(d, both)), columns, sums,
+                                       others);
+  POLYCHRON_KEEP_SUM(sums);
+#endif
+}
+
+/// The bytes of a narrow panel's columns times a row's, added in pairs: with 255 times the sum of
+/// two magnitudes at most, no pair exceeds 16 bits. 0 where there is no such instruction.
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_SSSE3
+constexpr std::int32_t most_narrow_pair = 128;
+
+HWY_INLINE hn::Vec<Halves> pair_sums(hn::Vec<Sums> row, hn::Vec<Sums> columns) {
+#if HWY_TARGET <= HWY_AVX3
+  return hn::Vec<Halves>{_mm512_maddubs_epi16(row.raw, columns.raw)};
+#elif HWY_TARGET <= HWY_AVX2
+  return hn::Vec<Halves>{_mm256_maddubs_epi16(row.raw, columns.raw)};
+#else
+  return hn::Vec<Halves>{_mm_maddubs_epi16(row.raw, columns.raw)};
+#endif
+}
+#else
+constexpr std::int32_t most_narrow_pair = 0;
+#endif
+
+std::int32_t narrow_pair() { return most_narrow_pair; }
+
+template <std::size_t Rows>
+using TileSums = hn::Vec<Sums>[Rows][vectors_of_panel];
+
+/// Stores the sums of `Rows` rows from `first` on, or one number for each row and column if they
+/// are real.
+template <std::size_t Rows>
+HWY_INLINE void store_rows(const IntegerTiles& tiles, std::size_t first,
+                           const TileSums<Rows>& sums) {
+  const Sums d;
+  const std::size_t lanes = hn::Lanes(d);
+  HWY_ALIGN std::int32_t results[most_integer_columns];
+  POLYCHRON_UNROLLED_LOOP
+  for (std::size_t r = 0; r < Rows; ++r) {
+    const auto row_sum = hn::Set(d, tiles.row_sums[first + r]);
+    POLYCHRON_UNROLLED_LOOP
+    for (std::size_t v = 0; v < vectors_of_panel; ++v) {
+      const auto zeros = hn::LoadU(d, tiles.zeros + v * lanes);
+      auto sum = hn::Sub(sums[r][v], hn::Mul(row_sum, zeros));
+      if (tiles.factors != nullptr) {
+        const hn::RebindToFloat<Sums> real;
+        const auto product =
+            hn::Mul(hn::ConvertTo(real, sum), hn::LoadU(real, tiles.factors + v * lanes));
+        sum = hn::BitCast(d, hn::Add(product, hn::LoadU(real, tiles.summands + v * lanes)));
+      }
+      hn::StoreU(sum, d, results + v * lanes);
+    }
+    std::memcpy(tiles.results + (first + r) * tiles.step * sizeof(std::int32_t), results,
+                tiles.columns * sizeof(std::int32_t));
+  }
+}
+
+template <std::size_t Rows>
+HWY_INLINE void multiply_rows(const IntegerTiles& tiles, std::size_t first) {
+  const Sums d;
+  const std::size_t lanes = hn::Lanes(d), count = tiles.pairs, step = 2 * count;
+  const std::int16_t* const rows = tiles.rows + first * step;
+  const std::int8_t* panel = tiles.panel;
+  TileSums<Rows> sums, others;
+  POLYCHRON_UNROLLED_LOOP
+  for (std::size_t r = 0; r < Rows; ++r) {
+    sums[r][0] = sums[r][1] = others[r][0] = others[r][1] = hn::Zero(d);
+  }
+  for (std::size_t pair = 0; pair < count; pair += pairs_at_once) {
+    POLYCHRON_UNROLLED_LOOP
+    for (std::size_t i = 0; i < pairs_at_once; ++i, panel += 2 * vectors_of_panel * lanes) {
+      const Pairs left = widened(panel), right = widened(panel + 2 * lanes);
+      POLYCHRON_UNROLLED_LOOP
+      for (std::size_t r = 0; r < Rows; ++r) {
+        const std::int16_t* const x = rows + r * step + 2 * (pair + i);
+        add_products(x, left, sums[r][0], others[r][0]);
+        add_products(x, right, sums[r][1], others[r][1]);
+      }
+    }
+  }
+  POLYCHRON_UNROLLED_LOOP
+  for (std::size_t r = 0; r < Rows; ++r) {
+    sums[r][0] = hn::RearrangeToOddPlusEven(sums[r][0], others[r][0]);
+    sums[r][1] = hn::RearrangeToOddPlusEven(sums[r][1], others[r][1]);
+  }
+  store_rows<Rows>(tiles, first, sums);
+}
+
+template <std::size_t Rows>
+HWY_INLINE void multiply_narrow_rows(const IntegerTiles& tiles, std::size_t first) {
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_SSSE3
+  const Sums d;
+  const hn::Repartition<std::int8_t, Sums> bytes;
+  const auto ones = hn::Set(Halves(), 1);
+  const std::size_t lanes = hn::Lanes(d), step = 2 * tiles.pairs;
+  const std::uint8_t* const rows = tiles.narrow_rows + first * step;
+  const std::int8_t* panel = tiles.panel;
+  TileSums<Rows> sums;
+  POLYCHRON_UNROLLED_LOOP
+  for (std::size_t r = 0; r < Rows; ++r) {
+    const auto zero = hn::Set(d, -tiles.row_zeros[first + r]);
+    sums[r][0] = hn::Mul(zero, hn::LoadU(d, tiles.sums));
+    sums[r][1] = hn::Mul(zero, hn::LoadU(d, tiles.sums + lanes));
+  }
+  const auto add = [&](hn::Vec<Sums> row, hn::Vec<Sums> columns, hn::Vec<Sums>& sum) {
+    auto none = hn::Zero(d);
+    sum = hn::ReorderWidenMulAccumulate(d, pair_sums(row, columns), ones, sum, none);
+    POLYCHRON_KEEP_SUM(sum);
+  };
+  for (std::size_t i = 0; i < step; i += 4, panel += 4 * vectors_of_panel * lanes) {
+    const auto left = hn::BitCast(d, hn::LoadU(bytes, panel));
+    const auto right = hn::BitCast(d, hn::LoadU(bytes, panel + 4 * lanes));
+    POLYCHRON_UNROLLED_LOOP
+    for (std::size_t r = 0; r < Rows; ++r) {
+      std::int32_t four = 0;
+      std::memcpy(&four, rows + r * step + i, sizeof(four));
+      const auto row = hn::Set(d, four);
+      add(row, left, sums[r][0]);
+      add(row, right, sums[r][1]);
+    }
+  }
+  store_rows<Rows>(tiles, first, sums);
+#else
+  multiply_rows<Rows>(tiles, first);
+#endif
+}
+
+template <std::size_t Rows>
+HWY_INLINE void multiply_any_rows(const IntegerTiles& tiles, std::size_t first) {
+  tiles.narrow ? multiply_narrow_rows<Rows>(tiles, first) : multiply_rows<Rows>(tiles, first);
+}
+
+void multiply(const IntegerTiles& tiles) {
+  std::size_t row = 0;
+  for (; row + most_integer_rows <= tiles.count; row += most_integer_rows)
+    multiply_any_rows<most_integer_rows>(tiles, row);
+  switch (tiles.count - row) {
+    case 3:
+      return multiply_any_rows<3>(tiles, row);
+    case 2:
+      return multiply_any_rows<2>(tiles, row);
+    case 1:
+      return multiply_any_rows<1>(tiles, row);
+    default:
+      return;
+  }
+}
+
+/// Subtracts `zero` from each element. Returns their sum.
+template <class T>
+HWY_INLINE std::int32_t widen(const T* elements, std::size_t count, std::int32_t zero,
+                              std::int16_t* to) {
+  std::int32_t sum = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::int32_t difference = elements[i] - zero;
+    to[i] = static_cast<std::int16_t>(difference);
+    sum += difference;
+  }
+  return sum;
+}
+
+std::int32_t widen_signed(const std::byte* elements, std::size_t count, std::int32_t zero,
+                          std::int16_t* to) {
+  return widen(reinterpret_cast<const std::int8_t*>(elements), count, zero, to);
+}
+std::int32_t widen_unsigned(const std::byte* elements, std::size_t count, std::int32_t zero,
+                            std::int16_t* to) {
+  return widen(reinterpret_cast<const std::uint8_t*>(elements), count, zero, to);
+}
+
+/// Copies elements with some bits flipped. Returns their sum.
+std::int32_t copy(const std::uint8_t* elements, std::size_t count, std::uint8_t flipped,
+                  std::uint8_t* to) {
+  std::int32_t sum = 0;
+  POLYCHRON_INDEPENDENT_STEPS
+  for (std::size_t i = 0; i < count; ++i) {
+    to[i] = elements[i] ^ flipped;
+    sum += elements[i] ^ flipped;
+  }
+  return sum;
+}
+
+}  // namespace polychron::kernels::direct::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace polychron::kernels::direct {
+
+HWY_EXPORT(panel_columns);
+HWY_EXPORT(narrow_pair);
+HWY_EXPORT(multiply);
+HWY_EXPORT(widen_signed);
+HWY_EXPORT(widen_unsigned);
+HWY_EXPORT(copy);
+
+std::size_t integer_columns() { return HWY_DYNAMIC_DISPATCH(panel_columns)(); }
+std::int32_t most_of_narrow_pair() { return HWY_DYNAMIC_DISPATCH(narrow_pair)(); }
+void multiply_integers(const IntegerTiles& tiles) { HWY_DYNAMIC_DISPATCH(multiply)(tiles); }
+std::int32_t widen_row(const std::byte* elements, std::size_t count, std::int32_t zero,
+                       bool is_signed, std::int16_t* to) {
+  return is_signed ? HWY_DYNAMIC_DISPATCH(widen_signed)(elements, count, zero, to)
+                   : HWY_DYNAMIC_DISPATCH(widen_unsigned)(elements, count, zero, to);
+}
+std::int32_t copy_row(const std::byte* elements, std::size_t count, std::uint8_t flipped,
+                      std::uint8_t* to) {
+  return HWY_DYNAMIC_DISPATCH(copy)(reinterpret_cast<const std::uint8_t*>(elements), count, flipped,
+                                    to);
+}
+
+}  // namespace polychron::kernels::direct
+#endif
