@@ -238,8 +238,8 @@ KernelResult prepare(const Problem& problem) {
       [] { return refuse("integers of 4, 8 and 32 bits only"); });
 }
 
-/// The scale spreads the extremes and 0 over the bytes. NaN and infinities give what the steps one
-/// by one give.
+/// The scale spreads the extremes and 0 over the bytes. Infinities give what the steps one by one
+/// give. NaN gives a scale of NaN and bytes of 0, where oneDNN's max and min might drop it.
 KernelResult prepare_dynamic(const Problem& problem) {
   if (const auto reason = not_plain(problem)) return refuse(*reason);
   const Reduction all(problem.inputs[0].descriptor.shape, std::nullopt);
