@@ -203,7 +203,7 @@ KernelResult prepare(const Problem& problem) {
       0);
 }
 
-/// oneDNN (2.6.3) takes 3.5 ns an element with AVX2, ten times as long.
+/// oneDNN (2.6.3) takes 3.5 ns an element with AVX2, three times as long.
 KernelResult prepare_tanh(const Problem& problem) {
   if (has_avx512()) return refuse("oneDNN's is fast with AVX-512");
   return prepare<Tanh>(problem);
