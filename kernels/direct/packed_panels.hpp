@@ -51,4 +51,11 @@ struct PackedTiles {
   std::size_t columns = 0;   ///< columns of the panel that exist
 };
 
+/// PackedLayout::width for this processor's vectors.
+std::size_t columns_of_panel();
+/// Computes the results. A row has the same bits whatever rows are beside it.
+void multiply_panel(const PackedLayout& layout, const PackedTiles& tiles);
+/// The sum of `count` numbers.
+float sum_of_floats(const float* x, std::size_t count);
+
 }  // namespace polychron::kernels::direct
