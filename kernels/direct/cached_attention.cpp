@@ -55,9 +55,8 @@ HWY_INLINE void score_all(const float* q, const float* keys, std::size_t count,
   for (; k < count; ++k) score<1>(q, keys + k * features, features, scale, mask + k, scores + k);
 }
 
-/// Turns scores into e^(score - largest), and returns their sum. There is room for a vector behind
-/// the scores.
-HWY_INLINE float soften_scores(float* scores, std::size_t count) {
+/// Turns scores into weights whose sum is 1. There is room for a vector behind the scores.
+HWY_INLINE void soften_scores(float* scores, std::size_t count) {
   const Real d;
   const auto lowest = hn::Set(d, -std::numeric_limits<float>::infinity());
   hn::StoreU(lowest, d, scores + count);
@@ -73,7 +72,9 @@ HWY_INLINE float soften_scores(float* scores, std::size_t count) {
     // Lanes behind the last score weigh nothing, also if the others are NaN.
     sum = hn::Add(sum, hn::IfThenElse(hn::FirstN(d, count - i), weight, hn::Zero(d)));
   }
-  return hn::GetLane(hn::SumOfLanes(d, sum));
+  const auto share = hn::Div(hn::Set(d, 1.0F), hn::SumOfLanes(d, sum));
+  for (std::size_t i = 0; i < count; i += hn::Lanes(d))
+    hn::StoreU(hn::Mul(hn::LoadU(d, scores + i), share), d, scores + i);
 }
 
 /// Adds weighted values to `Vectors` vectors of features.
@@ -90,7 +91,7 @@ HWY_INLINE void add_values(const float* weights, const float* values, std::size_
 }
 
 template <std::size_t Vectors>
-HWY_INLINE void weigh(const AttentionRow& row, std::size_t features, float sum, std::size_t first) {
+HWY_INLINE void weigh(const AttentionRow& row, std::size_t features, std::size_t first) {
   const Real d;
   Reals sums[Vectors];
   POLYCHRON_UNROLLED_LOOP
@@ -99,7 +100,7 @@ HWY_INLINE void weigh(const AttentionRow& row, std::size_t features, float sum, 
   add_values<Vectors>(row.scores + row.cached, row.fresh_values + first, row.fresh, features, sums);
   POLYCHRON_UNROLLED_LOOP
   for (std::size_t v = 0; v < Vectors; ++v)
-    hn::StoreU(hn::Div(sums[v], hn::Set(d, sum)), d, row.result + first + v * hn::Lanes(d));
+    hn::StoreU(sums[v], d, row.result + first + v * hn::Lanes(d));
 }
 
 void attend_row(const AttentionRow& row, std::size_t features, float scale) {
@@ -107,10 +108,10 @@ void attend_row(const AttentionRow& row, std::size_t features, float scale) {
   score_all(row.q, row.keys, row.cached, features, scale, row.mask, row.scores);
   score_all(row.q, row.fresh_keys, row.fresh, features, scale, row.fresh_mask,
             row.scores + row.cached);
-  const float sum = soften_scores(row.scores, row.cached + row.fresh);
+  soften_scores(row.scores, row.cached + row.fresh);
   std::size_t first = 0;
-  for (; first + 8 * lanes <= features; first += 8 * lanes) weigh<8>(row, features, sum, first);
-  for (; first < features; first += lanes) weigh<1>(row, features, sum, first);
+  for (; first + 8 * lanes <= features; first += 8 * lanes) weigh<8>(row, features, first);
+  for (; first < features; first += lanes) weigh<1>(row, features, first);
 }
 
 }  // namespace polychron::kernels::direct::HWY_NAMESPACE
@@ -166,6 +167,8 @@ class CachedAttentionKernel final : public Kernel {
       const std::size_t group = i / a_.rows, in_cache = group * a_.cached * a_.features,
                         in_fresh = group * a_.fresh * a_.features;
       const float* const fresh_mask = input(6) + i % a_.rows * a_.fresh;
+      std::size_t fresh = visible(fresh_mask, a_.fresh);
+      if (cached + fresh == 0) fresh = a_.fresh;  // of a row that sees nothing: NaN
       HWY_DYNAMIC_DISPATCH(attend_row)
       ({.q = input(0) + i * a_.features,
         .keys = input(1) + in_cache,
@@ -175,7 +178,7 @@ class CachedAttentionKernel final : public Kernel {
         .mask = input(5),
         .fresh_mask = fresh_mask,
         .cached = cached,
-        .fresh = visible(fresh_mask, a_.fresh),
+        .fresh = fresh,
         .scores = reinterpret_cast<float*>(arguments.scratch) + share.worker * worker_floats(),
         .result = reinterpret_cast<float*>(arguments.outputs[0]) + i * a_.features},
        a_.features, a_.scale);

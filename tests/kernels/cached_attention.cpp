@@ -317,6 +317,11 @@ BOOST_AUTO_TEST_CASE(what_is_infinite_or_not_a_number) {
   for (const auto operand : {old_mask, new_mask})
     std::ranges::fill(masked.inputs[operand], -infinity);
   BOOST_TEST(std::ranges::all_of(computed(masked), [](float x) { return std::isnan(x); }));
+  // The largest values, one of which every row is nearly.
+  auto largest = good;
+  for (const auto operand : {old_values, new_values})
+    std::ranges::fill(largest.inputs[operand], 3e38F);
+  for (const float x : computed(largest)) BOOST_TEST(std::fabs(x / 3e38F - 1) < 1e-5F);
   // If all scores are very low, none is low beside the others.
   auto low = good;
   for (const auto operand : {old_mask, new_mask})
