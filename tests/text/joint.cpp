@@ -139,6 +139,20 @@ BOOST_AUTO_TEST_CASE(a_row_has_its_bits_in_other_architectures) {
   }
 }
 
+// Each has a track of its own on the trace page: the tensor of its keys and values.
+BOOST_AUTO_TEST_CASE(a_recording_has_the_labels_of_generations) {
+  runtime.start_trace();
+  std::vector<Future<text::Generated>> all;
+  for (const std::string label : {"first chat", "second chat"})
+    all.push_back(model.generate("hello", text::GenerateOptions{.label = label, .max_tokens = 3}));
+  for (auto& each : all) each.get();
+  runtime.stop_trace();
+  const auto recorded = runtime.trace();
+  const std::string_view bytes(reinterpret_cast<const char*>(recorded.data()), recorded.size());
+  for (const auto* label : {"first chat", "second chat"})
+    BOOST_TEST(bytes.find(label) != std::string_view::npos, label);
+}
+
 // More than may run at once, of random lengths, some of which end before their time.
 BOOST_AUTO_TEST_CASE(texts_beside_others_are_those_alone) {
   constexpr std::size_t count = 24;
