@@ -49,7 +49,7 @@ struct Message {
 
 /// A token, and how probable it is by the model.
 struct TokenLogprob {
-  std::uint32_t token = 0;
+  std::uint32_t token = 0;  ///< its number
   /// The natural logarithm of the probability, by the model's logits alone: before temperature,
   /// top_k and top_p.
   double logprob = 0;
@@ -59,7 +59,7 @@ struct TokenLogprob {
 
 /// A token of a text, and the most probable ones in its place.
 struct ChosenToken {
-  TokenLogprob chosen;
+  TokenLogprob chosen;            ///< the token
   std::vector<TokenLogprob> top;  ///< the most probable first
 };
 
