@@ -152,7 +152,7 @@ HWY_INLINE void multiply_narrow_rows(const IntegerTiles& tiles, std::size_t firs
     sums[r][0] = hn::Mul(zero, hn::LoadU(d, tiles.sums));
     sums[r][1] = hn::Mul(zero, hn::LoadU(d, tiles.sums + lanes));
   }
-  const auto add = [&](hn::Vec<Sums> row, hn::Vec<Sums> columns, hn::Vec<Sums>& sum) {
+  const auto add = [&](hn::Vec<Sums> row, hn::Vec<Sums> columns, hn::Vec<Sums>& sum) HWY_ATTR {
     auto none = hn::Zero(d);
     sum = hn::ReorderWidenMulAccumulate(d, pair_sums(row, columns), ones, sum, none);
     POLYCHRON_KEEP_SUM(sum);
