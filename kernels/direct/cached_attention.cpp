@@ -69,8 +69,7 @@ HWY_INLINE void soften_scores(float* scores, std::size_t count) {
     const auto x = hn::Sub(hn::LoadU(d, scores + i), most);
     const auto weight = hn::IfThenElse(hn::IsNaN(x), x, hn::Exp(d, x));  // Exp drops NaN
     hn::StoreU(weight, d, scores + i);
-    // Lanes behind the last score weigh nothing, also if the others are NaN.
-    sum = hn::Add(sum, hn::IfThenElse(hn::FirstN(d, count - i), weight, hn::Zero(d)));
+    sum = hn::Add(sum, weight);  // lanes behind the last score weigh nothing, or NaN as all do
   }
   const auto share = hn::Div(hn::Set(d, 1.0F), hn::SumOfLanes(d, sum));
   for (std::size_t i = 0; i < count; i += hn::Lanes(d))
