@@ -87,7 +87,7 @@ BOOST_AUTO_TEST_CASE(words_of_qwen_end_at_line_breaks) {
   check("\n\nhello", newline + newline + "|hello");
   check(" \n hello", space + newline + "|" + space + "|hello");
   check(" !", space + "!");
-  check("\\n w", newline + "|" + space + "w");  // the space belongs to the word
+  check("\n w", newline + "|" + space + "w");  // the space belongs to the word
 }
 
 BOOST_AUTO_TEST_CASE(sentence_pieces_merge_by_score) {
