@@ -43,7 +43,8 @@ std::int64_t AttentionOperands::offset(const HeadSteps& steps, std::size_t head)
 
 std::optional<AttentionOperands> attention_operands(const Problem& problem) {
   const auto* const scale = std::get_if<LinearAttributes>(&problem.attributes);
-  if (!has_fused_vectors() || problem.op != op_attention || scale == nullptr || !problem.post_ops.empty())
+  if (!has_fused_vectors() || problem.op != op_attention || scale == nullptr ||
+      !problem.post_ops.empty())
     return std::nullopt;
   const auto& inputs = problem.inputs;
   const Slot& result = problem.outputs[0];

@@ -18,7 +18,7 @@ inline constexpr std::array<std::string_view, 11> internal_operators{
     "integerConvolution",  // exact, of 8-bit integers: kernels/integer_convolution.hpp
     // float32 -> uint8 of the same shape, and the scale and zero point that its extremes give
     "dynamicQuantization",
-    "cachedAttention",     // over cached and new keys: kernels/attention_operands.hpp
+    "cachedAttention",  // over cached and new keys: kernels/attention_operands.hpp
 };
 
 consteval ops::OpId internal(std::string_view name) {

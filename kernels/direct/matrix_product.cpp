@@ -21,9 +21,7 @@ struct Caches {
 };
 /// Processors with AVX-512 have at least 1 MiB for each core. (Zen 3, AVX2, 512 KiB: 64 rows of
 /// MiniLM take 18.4 ms with these numbers, up to 21.6 with stretches of 96 elements.)
-Caches caches() {
-  return has_avx512() ? Caches{1536, 2048 * 1024} : Caches{768, 128 * 1024};
-}
+Caches caches() { return has_avx512() ? Caches{1536, 2048 * 1024} : Caches{768, 128 * 1024}; }
 
 struct Sizes : RowGroups, ColumnPanels {
   std::size_t elements;
@@ -76,7 +74,9 @@ class MatrixProduct final : public Kernel {
                std::span<const std::byte> read_next) const {
     const std::size_t groups = share.last_group - share.first_group;
     const std::size_t most = std::max<std::size_t>(
-        caches_.rows / (sizes_.tile.rows * std::min(sizes_.elements, caches_.stretch) * sizeof(float)), 1);
+        caches_.rows /
+            (sizes_.tile.rows * std::min(sizes_.elements, caches_.stretch) * sizeof(float)),
+        1);
     const std::size_t rounds = (groups + most - 1) / most;
     for (std::size_t i = 0; i < rounds; ++i) {
       const bool last = i + 1 == rounds;
@@ -163,8 +163,7 @@ class MatrixProduct final : public Kernel {
 };
 
 KeptBytes panels_of(const Sizes& sizes, const RightMatrix& matrix) {
-  auto bytes =
-      Buffer::uninitialized(sizes.floats(sizes.elements) * sizeof(float));
+  auto bytes = Buffer::uninitialized(sizes.floats(sizes.elements) * sizeof(float));
   fill_panels(matrix, sizes, bytes.as<float>().data());
   return kept_once(std::make_shared<const Buffer>(std::move(bytes)));
 }

@@ -32,7 +32,8 @@ HWY_INLINE float mean_of(const float* in, std::size_t count, const F& f) {
   }
   for (; i + lanes <= count; i += lanes) a = hn::Add(a, f(hn::LoadU(d, in + i)));
   if (i < count)
-    b = hn::Add(b, hn::IfThenElseZero(hn::FirstN(d, count - i), f(load_some(d, in + i, count - i))));
+    b = hn::Add(b,
+                hn::IfThenElseZero(hn::FirstN(d, count - i), f(load_some(d, in + i, count - i))));
   const auto sum = hn::SumOfLanes(d, hn::Add(hn::Add(a, b), hn::Add(c, e)));
   return hn::GetLane(sum) / static_cast<float>(count);
 }

@@ -50,8 +50,9 @@ struct RowProduct {
   Fetch fetch = {};                  ///< prefetched during the product
 };
 
-/// Needs has_fused_vectors(): without such instructions oneDNN is faster. Computes `rows` rows, at most RowTile::rows. Each sum adds in the order of its elements,
-/// however many rows and columns are computed together.
+/// Needs has_fused_vectors(): without such instructions oneDNN is faster. Computes `rows` rows, at
+/// most RowTile::rows. Each sum adds in the order of its elements, however many rows and columns
+/// are computed together.
 void multiply_rows(const RowProduct& product, std::size_t rows);
 
 }  // namespace polychron::kernels::direct

@@ -55,9 +55,8 @@ HWY_INLINE float scale_and_mask(float* row, std::size_t count, float scale, cons
     const auto added = masked ? load_some(d, mask + at, rest) : for_all;
     const auto score = hn::MulAdd(load_some(d, row + at, rest), factor, added);
     store_some(score, d, row + at, rest);
-    largest = hn::Max(largest, rest < hn::Lanes(d)
-                                   ? hn::IfThenElse(hn::FirstN(d, rest), score, least)
-                                   : score);
+    largest = hn::Max(
+        largest, rest < hn::Lanes(d) ? hn::IfThenElse(hn::FirstN(d, rest), score, least) : score);
   }
   return hn::GetLane(hn::MaxOfLanes(d, largest));
 }

@@ -23,11 +23,11 @@ class PrimitiveBound final : public Bound {
           : argument.source == PrimitiveKernel::Source::output ? arguments.outputs.size()
                                                                : kernel.own_.size();
       ensure(argument.index < given, "a primitive's arguments are among the step's");
-      memories_.push_back(argument.source == PrimitiveKernel::Source::own
-                              ? kernel.own_[argument.index].memory
-                              : memory(argument.desc ? *argument.desc
-                                                     : known_to(kernel.primitive_, argument.arg),
-                                       engine, address(argument)));
+      memories_.push_back(
+          argument.source == PrimitiveKernel::Source::own
+              ? kernel.own_[argument.index].memory
+              : memory(argument.desc ? *argument.desc : known_to(kernel.primitive_, argument.arg),
+                       engine, address(argument)));
       list_.push_back({argument.arg, memories_.back().get()});
     }
     if (kernel.scratch_bytes() != 0) {

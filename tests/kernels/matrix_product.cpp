@@ -31,7 +31,7 @@ bool suits_panels(const kernels::Problem& problem) {
   return kernels::way_of(problem) == kernels::by_panels;
 }
 
-std::unique_ptr<kernels::Kernel> kernel_of(const kernels::Problem& problem) {
+std::unique_ptr<kernels::Kernel> panels_kernel(const kernels::Problem& problem) {
   for (const auto& way : kernels::implementations(problem.op))
     if (way.cuts_itself)
       if (auto kernel = way.prepare(problem)) return std::move(*kernel);
@@ -117,7 +117,7 @@ std::vector<float> between_fences(const ProblemMaker& maker, bool at_end) {
   const Fenced matrix(maker.values()[1].bytes(), at_end);
   problem.inputs[1].constant = std::make_shared<const Buffer>(
       Buffer::adopt(matrix.data(), matrix.bytes().size(), [](std::byte*, std::size_t) {}));
-  const auto kernel = kernel_of(problem);
+  const auto kernel = panels_kernel(problem);
   std::vector<std::unique_ptr<Fenced>> inputs;
   std::vector<const std::byte*> addresses;
   for (std::size_t i = 0; i < problem.inputs.size(); ++i) {
@@ -160,7 +160,7 @@ std::vector<float> gelu_of(const std::vector<float>& numbers) {
   ProblemMaker maker(op("matmul"), 1);
   maker.given({DataType::float32, {rows, elements}}, std::move(left));
   maker.range(1, 1).constant({elements, 1}).output({rows, 1}).then(op("gelu"));
-  return computed(maker, *kernel_of(maker.problem()), [](auto& bound) { bound.run(); });
+  return computed(maker, *panels_kernel(maker.problem()), [](auto& bound) { bound.run(); });
 }
 
 /// Products in as many parts, by rows or by columns.
@@ -172,8 +172,12 @@ struct Cut {
 std::vector<Cut> cuts() {
   const auto tile = kernels::direct::RowTile::get();
   const auto panel = static_cast<std::uint32_t>(tile.vectors * tile.lanes);
-  return {{128, 384, 384, 4, false}, {128, 1536, 384, 4, false}, {1000, 96, 100, 2, true},
-          {4000, 300, 60, 4, true},  {3, 3000, 130, 2, false},   {16, 70, 30, 1, false},
+  return {{128, 384, 384, 4, false},
+          {128, 1536, 384, 4, false},
+          {1000, 96, 100, 2, true},
+          {4000, 300, 60, 4, true},
+          {3, 3000, 130, 2, false},
+          {16, 70, 30, 1, false},
           {80, 3100, 5 * panel + 10, 6, false}};
 }
 
@@ -231,7 +235,7 @@ BOOST_AUTO_TEST_CASE(many_rows) {
   if (!tests::has_fused_loops()) return;
   for (const auto& maker :
        {product(1000, 3100, 20), product(2111, 520, 20), product(10, 70000, 3)}) {
-    const auto kernel = kernel_of(maker.problem());
+    const auto kernel = panels_kernel(maker.problem());
     const auto result = computed(maker, *kernel, [](auto& bound) { bound.run(); });
     BOOST_TEST(tests::unlike(result, expected_by_sums(maker)) == 0U, to_string(maker.problem()));
   }
@@ -278,7 +282,7 @@ BOOST_AUTO_TEST_CASE(parts_tell_what_they_read_first) {
   if (!tests::has_fused_loops()) return;
   for (const Cut& cut : cuts()) {
     const auto maker = product(cut.rows, cut.elements, cut.columns);
-    const auto kernel = kernel_of(maker.problem());
+    const auto kernel = panels_kernel(maker.problem());
     const auto usual = computed(maker, *kernel, [](auto& bound) { bound.run(); });
     const auto ahead = computed(maker, *kernel, [&](auto& bound) {
       const std::byte* const begin = bound.reads_first(0).data();
@@ -442,8 +446,8 @@ BOOST_AUTO_TEST_CASE(how_operands_lie) {
     BOOST_TEST(suits_panels(ordered) == (i == 1));
     BOOST_TEST(suits_panels(sliced) == (i == 1));
     if (i != 1) continue;
-    const auto usual = computed(maker, *kernel_of(ordered), [](auto& bound) { bound.run(); });
-    const auto steps = computed(maker, *kernel_of(sliced), [](auto& bound) { bound.run(); });
+    const auto usual = computed(maker, *panels_kernel(ordered), [](auto& bound) { bound.run(); });
+    const auto steps = computed(maker, *panels_kernel(sliced), [](auto& bound) { bound.run(); });
     std::vector<float> expected;
     const auto left = maker.values()[0].as<float>(), right = maker.values()[1].as<float>();
     for (std::size_t r = 0; r < 64; ++r)
@@ -461,10 +465,11 @@ BOOST_AUTO_TEST_CASE(how_operands_lie) {
 // The matrix as it came is needed no more, and its panels are counted for.
 BOOST_AUTO_TEST_CASE(the_matrix_is_kept_in_panels_alone) {
   if (!tests::has_fused_loops()) return;
-  const auto kernel = kernel_of(product(9, 70, 50).problem());
+  const auto kernel = panels_kernel(product(9, 70, 50).problem());
   BOOST_TEST(kernel->keeps_constant(1));
   BOOST_TEST(!kernel->keeps_constant(0));
-  BOOST_TEST(kernel->constant_bytes() == kernels::direct::ColumnPanels{50}.floats(70) * sizeof(float));
+  BOOST_TEST(kernel->constant_bytes() ==
+             kernels::direct::ColumnPanels{50}.floats(70) * sizeof(float));
   BOOST_TEST(kernel->scratch_bytes() == 0U);
 }
 
