@@ -109,7 +109,7 @@ struct Tanh {
 struct Sign {
   explicit Sign(const Attributes&) {}
   float operator()(float x) const {
-    const float positive = x > 0.0F ? 1.0F : x;  // keeps NaN and zeros
+    const float positive = x > 0.0F ? 1.0F : 0.0F;  // NaN is neither
     return x < 0.0F ? -1.0F : positive;
   }
 };
