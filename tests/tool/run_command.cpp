@@ -222,7 +222,10 @@ BOOST_AUTO_TEST_CASE(inspect_tells_what_a_model_is) {
 
 BOOST_AUTO_TEST_CASE(bench_warns_of_reference_implementations) {
   test_tool::write_model(model, "Sign", [](onnx::ModelProto& changed) {
-    changed.mutable_graph()->mutable_node(0)->mutable_input()->RemoveLast();
+    auto& graph = *changed.mutable_graph();
+    graph.mutable_node(0)->mutable_input()->RemoveLast();
+    for (auto* const value : {graph.mutable_input(0), graph.mutable_output(0)})
+      value->mutable_type()->mutable_tensor_type()->set_elem_type(onnx::TensorProto::INT32);
   });
   const auto outcome = run_tool({"bench", model, "--bind", "batch=1000", "--seconds", "0.01"});
   BOOST_TEST(outcome.exit_code == 0);
