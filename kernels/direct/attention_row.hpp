@@ -9,7 +9,7 @@ namespace polychron::kernels::direct {
 struct AttentionRow {
   const float *q, *keys, *values, *fresh_keys, *fresh_values, *mask, *fresh_mask;
   std::size_t cached, fresh;  ///< keys up to the last one that the masks let through
-  float* scores;              ///< scratch: of all keys, and room for a vector behind them
+  float* scores;              ///< scratch: of all keys
   float* result;
 };
 

@@ -10,7 +10,6 @@
 #include <immintrin.h>
 
 #define POLYCHRON_WIDE gnu::target("avx512f,avx512bw,avx512dq,avx512vl,fma")
-#define POLYCHRON_UNROLLED POLYCHRON_UNROLLED_LOOP
 
 namespace polychron::kernels::direct {
 

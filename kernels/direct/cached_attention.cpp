@@ -8,7 +8,6 @@
 #define HWY_TARGET_INCLUDE "kernels/direct/cached_attention.cpp"
 #include <hwy/foreach_target.h>
 // After foreach_target.h:
-#include <hwy/contrib/math/math-inl.h>
 #include <hwy/highway.h>
 
 #include <algorithm>
@@ -18,6 +17,7 @@
 #include "kernels/direct/attention_row.hpp"
 #include "kernels/direct/direct.hpp"
 #include "kernels/direct/parts_bound.hpp"
+#include "kernels/direct/softmax_rows.hpp"
 #include "kernels/parts.hpp"
 #include "kernels/vectors.hpp"
 
@@ -55,27 +55,6 @@ HWY_INLINE void score_all(const float* q, const float* keys, std::size_t count,
   for (; k < count; ++k) score<1>(q, keys + k * features, features, scale, mask + k, scores + k);
 }
 
-/// Turns scores into weights whose sum is 1. There is room for a vector behind the scores.
-HWY_INLINE void soften_scores(float* scores, std::size_t count) {
-  const Real d;
-  const auto lowest = hn::Set(d, -std::numeric_limits<float>::infinity());
-  hn::StoreU(lowest, d, scores + count);
-  auto most = lowest;
-  for (std::size_t i = 0; i < count; i += hn::Lanes(d))
-    most = hn::Max(most, hn::LoadU(d, scores + i));
-  most = hn::MaxOfLanes(d, most);
-  auto sum = hn::Zero(d);
-  for (std::size_t i = 0; i < count; i += hn::Lanes(d)) {
-    const auto x = hn::Sub(hn::LoadU(d, scores + i), most);
-    const auto weight = hn::IfThenElse(hn::IsNaN(x), x, hn::Exp(d, x));  // Exp drops NaN
-    hn::StoreU(weight, d, scores + i);
-    sum = hn::Add(sum, weight);  // lanes behind the last score weigh nothing, or NaN as all do
-  }
-  const auto share = hn::Div(hn::Set(d, 1.0F), hn::SumOfLanes(d, sum));
-  for (std::size_t i = 0; i < count; i += hn::Lanes(d))
-    hn::StoreU(hn::Mul(hn::LoadU(d, scores + i), share), d, scores + i);
-}
-
 /// Adds weighted values to `Vectors` vectors of features.
 template <std::size_t Vectors>
 HWY_INLINE void add_values(const float* weights, const float* values, std::size_t count,
@@ -107,7 +86,7 @@ void attend_row(const AttentionRow& row, std::size_t features, float scale) {
   score_all(row.q, row.keys, row.cached, features, scale, row.mask, row.scores);
   score_all(row.q, row.fresh_keys, row.fresh, features, scale, row.fresh_mask,
             row.scores + row.cached);
-  soften_scores(row.scores, row.cached + row.fresh);
+  soften_rows(row.scores, 0, 1, row.cached + row.fresh, 1, {});  // already scaled and masked
   std::size_t first = 0;
   for (; first + 8 * lanes <= features; first += 8 * lanes) weigh<8>(row, features, first);
   for (; first < features; first += lanes) weigh<1>(row, features, first);
@@ -185,8 +164,8 @@ class CachedAttentionKernel final : public Kernel {
   }
 
  private:
-  /// Scores, and a vector behind them.
-  std::size_t worker_floats() const { return (a_.cached + a_.fresh + 31) / 16 * 16; }
+  /// Scores, in whole lines of the caches.
+  std::size_t worker_floats() const { return (a_.cached + a_.fresh + 15) / 16 * 16; }
 
   const CachedAttention a_;
   std::vector<RowShare> shares_;

@@ -21,13 +21,13 @@ template <int Lanes>
   constexpr int even = 0x88, odd = 0xdd;
   const __mmask16 elements = present(rows, 0);
   Wide in[16], fours[16], result[16];
-  POLYCHRON_UNROLLED
+  POLYCHRON_UNROLLED_LOOP
   for (std::size_t c = 0; c < 16; ++c)
     in[c] = c < columns
                 ? _mm512_maskz_loadu_ps(elements, from + static_cast<std::int64_t>(c) * step)
                 : _mm512_setzero_ps();
   // For four columns, each quarter of a vector has the same element of all four.
-  POLYCHRON_UNROLLED
+  POLYCHRON_UNROLLED_LOOP
   for (std::size_t c = 0; c < 16; c += 4) {
     const __m512d a = _mm512_castps_pd(_mm512_unpacklo_ps(in[c], in[c + 1]));
     const __m512d b = _mm512_castps_pd(_mm512_unpackhi_ps(in[c], in[c + 1]));
@@ -40,7 +40,7 @@ template <int Lanes>
   }
   // Element i is in quarter i / 4 of fours[i % 4]; that of the next four columns in fours[4 + i %
   // 4].
-  POLYCHRON_UNROLLED
+  POLYCHRON_UNROLLED_LOOP
   for (std::size_t k = 0; k < 4; ++k) {
     const Wide a = lanes_of<even>(fours[k], fours[4 + k]);
     const Wide b = lanes_of<even>(fours[8 + k], fours[12 + k]);
@@ -51,7 +51,7 @@ template <int Lanes>
     result[8 + k] = lanes_of<odd>(a, b);
     result[12 + k] = lanes_of<odd>(c, d);
   }
-  POLYCHRON_UNROLLED
+  POLYCHRON_UNROLLED_LOOP
   for (std::size_t r = 0; r < 16; ++r)
     if (r < rows) _mm512_storeu_ps(panel + r * width, result[r]);
 }

@@ -20,9 +20,9 @@ template <bool Adds, std::size_t Rows, std::size_t Pixels>
   const std::size_t step = rows.result_row;
   float* result = rows.result + offset;
   const float* added = Adds ? rows.added + offset : nullptr;
-  POLYCHRON_UNROLLED
+  POLYCHRON_UNROLLED_LOOP
   for (std::size_t y = 0; y < Rows; ++y, result += step) {
-    POLYCHRON_UNROLLED
+    POLYCHRON_UNROLLED_LOOP
     for (std::size_t p = 0; p < Pixels; ++p) {
       Wide sum = sums[y][p];
       if constexpr (Adds) sum = _mm512_add_ps(sum, _mm512_loadu_ps(added + p * wide_floats));
@@ -47,7 +47,7 @@ template <std::size_t Window, std::size_t StrideY, std::size_t StrideX, std::siz
   constexpr bool held = Window == 3;  // keeps the filter in registers; else loads it by rows
   Wide all_weights[held ? Window * Window : 1];
   if constexpr (held) {
-    POLYCHRON_UNROLLED
+    POLYCHRON_UNROLLED_LOOP
     for (std::size_t i = 0; i < Window * Window; ++i)
       all_weights[i] = _mm512_load_ps(filter + i * wide_floats);
   }
@@ -63,33 +63,33 @@ template <std::size_t Window, std::size_t StrideY, std::size_t StrideX, std::siz
   const std::size_t picture_row = rows.picture_row, groups = rows.groups;
   for (std::size_t group = 0; group < groups; ++group) {
     Sums<Rows, Pixels> sums;
-    POLYCHRON_UNROLLED
+    POLYCHRON_UNROLLED_LOOP
     for (std::size_t y = 0; y < Rows; ++y) {
-      POLYCHRON_UNROLLED
+      POLYCHRON_UNROLLED_LOOP
       for (std::size_t p = 0; p < Pixels; ++p) sums[y][p] = bias;
     }
-    POLYCHRON_UNROLLED
+    POLYCHRON_UNROLLED_LOOP
     for (std::size_t r = 0; r < seen_rows; ++r) {
       if (!is_from(r, first_row, last_row)) continue;
       const float* const row = picture + r * picture_row;
       Wide weights[Rows][Window];
-      POLYCHRON_UNROLLED
+      POLYCHRON_UNROLLED_LOOP
       for (std::size_t y = 0; y < Rows; ++y) {
         if (r < y * StrideY || r - y * StrideY >= Window) continue;
         const std::size_t first_tap = (r - y * StrideY) * Window;
-        POLYCHRON_UNROLLED
+        POLYCHRON_UNROLLED_LOOP
         for (std::size_t i = 0; i < Window; ++i)
           weights[y][i] = held ? all_weights[first_tap + i]
                                : _mm512_load_ps(filter + (first_tap + i) * wide_floats);
       }
-      POLYCHRON_UNROLLED
+      POLYCHRON_UNROLLED_LOOP
       for (std::size_t c = 0; c < seen_columns; ++c) {
         if (!is_from(c, first, last)) continue;
         const Wide pixel = _mm512_loadu_ps(row + c * wide_floats);
-        POLYCHRON_UNROLLED
+        POLYCHRON_UNROLLED_LOOP
         for (std::size_t y = 0; y < Rows; ++y) {
           if (r < y * StrideY || r - y * StrideY >= Window) continue;
-          POLYCHRON_UNROLLED
+          POLYCHRON_UNROLLED_LOOP
           for (std::size_t p = 0; p < Pixels; ++p) {
             if (c < p * StrideX || c - p * StrideX >= Window) continue;
             sums[y][p] = _mm512_fmadd_ps(pixel, weights[y][c - p * StrideX], sums[y][p]);

@@ -163,10 +163,10 @@ void TileWork<Results>::add_windows(const Place& place, std::size_t block, std::
   std::copy_n(weights, taps, of_taps);
   float* const sums = product_of(0, block, place.tile);
   const std::ptrdiff_t step = product_of(1, block, place.tile) - sums;
-  POLYCHRON_UNROLLED
+  POLYCHRON_UNROLLED_LOOP
   for (std::size_t k = 0; k < Results * Results; ++k) {
     Wide sum = _mm512_load_ps(sums + static_cast<std::ptrdiff_t>(k) * step);
-    POLYCHRON_UNROLLED
+    POLYCHRON_UNROLLED_LOOP
     for (std::size_t tap = 0; tap < taps; ++tap)
       sum = _mm512_fmadd_ps(values[(k / Results + tap / 3) * size + k % Results + tap % 3],
                             of_taps[tap], sum);

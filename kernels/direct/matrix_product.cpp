@@ -38,7 +38,7 @@ struct Share {
 class MatrixProduct final : public Kernel {
  public:
   MatrixProduct(const Sizes& sizes, const Epilogue& epilogue, KeptBytes panels)
-      : sizes_(sizes), epilogue_(epilogue), panels_(std::move(panels)), caches_(caches()) {
+      : sizes_(sizes), epilogue_(epilogue), panels_(std::move(panels)) {
     const double operations =
         2.0 * static_cast<double>(sizes.rows * sizes.elements) * static_cast<double>(sizes.columns);
     // Every part reads all of one operand: the matrix, or the rows.
@@ -74,8 +74,8 @@ class MatrixProduct final : public Kernel {
                std::span<const std::byte> read_next) const {
     const std::size_t groups = share.last_group - share.first_group;
     const std::size_t most = std::max<std::size_t>(
-        caches_.rows /
-            (sizes_.tile.rows * std::min(sizes_.elements, caches_.stretch) * sizeof(float)),
+        caches().rows /
+            (sizes_.tile.rows * std::min(sizes_.elements, caches().stretch) * sizeof(float)),
         1);
     const std::size_t rounds = (groups + most - 1) / most;
     for (std::size_t i = 0; i < rounds; ++i) {
@@ -98,7 +98,7 @@ class MatrixProduct final : public Kernel {
   /// Computes stretch by stretch. A stretch of the rows stays in cache for all panels.
   void compute_round(const Share& share, const Arguments& operands,
                      std::span<const std::byte> read_next) const {
-    const std::size_t stretches = (sizes_.elements + caches_.stretch - 1) / caches_.stretch;
+    const std::size_t stretches = (sizes_.elements + caches().stretch - 1) / caches().stretch;
     // A single group reads panels in sequence, which the hardware prefetcher foresees.
     const bool many = share.last_group - share.first_group > 1;
     const auto begin_of = [&](std::size_t i) { return sizes_.elements * i / stretches; };
@@ -158,7 +158,6 @@ class MatrixProduct final : public Kernel {
   const Sizes sizes_;
   const Epilogue epilogue_;
   const KeptBytes panels_;
-  const Caches caches_;
   std::vector<Share> shares_;
 };
 

@@ -30,13 +30,13 @@ template <std::size_t Rows, std::size_t Columns, class Row>
     POLYCHRON_NOT_UNROLLED
     for (std::size_t k = 0; k < elements_at_once; ++k, panel += Columns * wide_floats) {
       Wide factors[Columns];  // unaligned: equal constants share one owner's memory
-      POLYCHRON_UNROLLED
+      POLYCHRON_UNROLLED_LOOP
       for (std::size_t c = 0; c < Columns; ++c)
         factors[c] = _mm512_loadu_ps(panel + c * wide_floats);
-      POLYCHRON_UNROLLED
+      POLYCHRON_UNROLLED_LOOP
       for (std::size_t r = 0; r < Rows; ++r) {
         const Wide element = _mm512_set1_ps(row(r)[four * elements_at_once + k]);
-        POLYCHRON_UNROLLED
+        POLYCHRON_UNROLLED_LOOP
         for (std::size_t c = 0; c < Columns; ++c)
           sums[r][c] = _mm512_fmadd_ps(element, factors[c], sums[r][c]);
       }
@@ -54,7 +54,7 @@ class Lookahead {
   }
 
   [[gnu::always_inline, POLYCHRON_WIDE]] void fetch() {
-    POLYCHRON_UNROLLED
+    POLYCHRON_UNROLLED_LOOP
     for (std::size_t r = 0; r < Rows; ++r)
       _mm_prefetch(reinterpret_cast<const char*>(left_ + r * Step), _MM_HINT_T0);
     step();
@@ -87,13 +87,13 @@ template <std::size_t Rows, std::size_t Columns>
                                                           std::size_t offset,
                                                           const Sums<Rows, Columns>& sums) {
   const Wide lowest = _mm512_set1_ps(product.lowest), highest = _mm512_set1_ps(product.highest);
-  POLYCHRON_UNROLLED
+  POLYCHRON_UNROLLED_LOOP
   for (std::size_t c = 0; c < Columns; ++c) {
     const __mmask16 channels = present(product.channels, c);
     float* const result = product.result + offset + c * product.result_step;
     const float* const added =
         product.added == nullptr ? nullptr : product.added + offset + c * product.result_step;
-    POLYCHRON_UNROLLED
+    POLYCHRON_UNROLLED_LOOP
     for (std::size_t r = 0; r < Rows; ++r) {
       Wide sum = sums[r][c];
       if (added != nullptr) sum = _mm512_add_ps(sum, _mm512_loadu_ps(added + r * wide_floats));
@@ -107,7 +107,7 @@ template <std::size_t Rows, std::size_t Columns>
 template <std::size_t Step, std::size_t Columns, std::size_t Rows>
 [[POLYCHRON_WIDE]] void multiply(const PanelProduct& product) {
   Wide biases[Columns];
-  POLYCHRON_UNROLLED
+  POLYCHRON_UNROLLED_LOOP
   for (std::size_t c = 0; c < Columns; ++c)
     biases[c] = product.bias == nullptr ? _mm512_setzero_ps()
                                         : _mm512_maskz_loadu_ps(present(product.channels, c),
@@ -120,9 +120,9 @@ template <std::size_t Step, std::size_t Columns, std::size_t Rows>
   for (std::size_t time = 0; time < product.times; ++time) {
     const std::size_t done = time * Rows;
     Sums<Rows, Columns> sums;
-    POLYCHRON_UNROLLED
+    POLYCHRON_UNROLLED_LOOP
     for (std::size_t r = 0; r < Rows; ++r) {
-      POLYCHRON_UNROLLED
+      POLYCHRON_UNROLLED_LOOP
       for (std::size_t c = 0; c < Columns; ++c) sums[r][c] = biases[c];
     }
     if (product.added != nullptr)

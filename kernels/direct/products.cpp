@@ -1,6 +1,5 @@
 // The rows of products with a constant matrix: of one row, of several rows, of 8-bit integers, with
-// packed weights. Attention is two of them. Convolutions of 8-bit
-// integers are products as well.
+// packed weights. Also of what is made of products: attention, and convolutions of 8-bit integers.
 #include "kernels/direct/direct.hpp"
 #include "ops/table.hpp"
 

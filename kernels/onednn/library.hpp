@@ -145,17 +145,17 @@ inline memory::dims dims_of(const memory::desc& desc) {
 #endif
 }
 
-/// The descriptor of an argument of the primitive; an empty one if it knows none.
+/// The primitive's descriptor of an argument; an empty one if it has none.
 inline memory::desc known_to(const dnnl::primitive& primitive, int arg) {
-  const auto descriptor = primitive.get_primitive_desc();
+  const auto* const known =
+      dnnl_primitive_desc_query_md(primitive.get_primitive_desc(), dnnl_query_exec_arg_md, arg);
+  if (known == nullptr) return {};
 #if DNNL_VERSION_MAJOR >= 3
-  const auto* const known = dnnl_primitive_desc_query_md(descriptor, dnnl_query_exec_arg_md, arg);
   dnnl_memory_desc_t copy = nullptr;
-  if (known == nullptr || dnnl_memory_desc_clone(&copy, known) != dnnl_success) return {};
+  if (dnnl_memory_desc_clone(&copy, known) != dnnl_success) return {};
   return memory::desc(copy);
 #else
-  const auto* const known = dnnl_primitive_desc_query_md(descriptor, dnnl_query_exec_arg_md, arg);
-  return known == nullptr ? memory::desc() : memory::desc(*known);
+  return memory::desc(*known);
 #endif
 }
 

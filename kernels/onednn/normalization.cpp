@@ -1,4 +1,4 @@
-// layerNormalization.
+// layerNormalization, for GPUs: on a processor our own loops take all that these take.
 #include "kernels/onednn/guarded.hpp"
 #include "kernels/onednn/onednn.hpp"
 #include "kernels/onednn/post_ops.hpp"

@@ -6,12 +6,10 @@
 #include <limits>
 #include <memory>
 #include <span>
-#include <type_traits>
 
 #include "kernels/attention_operands.hpp"
-#include "kernels/cpu/cut_kernel.hpp"
 #include "kernels/vectors.hpp"
-#include "tests/kernels/fenced.hpp"
+#include "tests/kernels/own_loops.hpp"
 #include "tests/kernels/random.hpp"
 #include "tests/kernels/special_values.hpp"
 #include "tests/kernels/wide_loops.hpp"
@@ -20,7 +18,6 @@ namespace polychron {
 namespace {
 
 using kernels::Slot;
-using tests::Fenced;
 using tests::Random;
 
 using tests::floats::infinity;
@@ -121,39 +118,15 @@ std::vector<double> expected(const Attention& attention) {
   return result;
 }
 
-std::unique_ptr<kernels::Kernel> kernel_of(const Attention& attention) {
-  std::string text;
-  auto kernel = kernels::prepare_in_parts(attention.problem, text);
-  BOOST_REQUIRE_MESSAGE(kernel && text.starts_with("direct: "), to_string(attention.problem));
-  return kernel;
-}
-
-/// The output of `run`, in memory with protected pages around it.
 template <class Run>
 std::vector<float> computed(const Attention& attention, const Run& run, bool at_end = true) {
-  const auto kernel = kernel_of(attention);
-  std::vector<std::unique_ptr<Fenced>> inputs;
-  std::vector<const std::byte*> addresses;
-  for (const auto& input : attention.inputs) {
-    inputs.push_back(std::make_unique<Fenced>(std::as_bytes(std::span(input)), at_end));
-    addresses.push_back(inputs.back()->data());
-  }
-  std::vector<float> result(attention.results(), nan);
-  const Fenced output(std::as_bytes(std::span(result)), at_end);
-  const Fenced scratch(std::vector<std::byte>(kernel->scratch_bytes(), std::byte{0xff}), true);
-  const std::array<std::byte*, 1> outputs{output.data()};
-  const kernels::Arguments arguments{addresses, outputs, scratch.data()};
-  if constexpr (std::is_invocable_v<Run, kernels::Bound&>)
-    run(*kernel->bind(arguments));
-  else
-    run(*kernel->bind(arguments), std::span(scratch.data(), kernel->scratch_bytes()));
-  BOOST_TEST(output.rest_is_untouched(), to_string(attention.problem));
-  std::memcpy(result.data(), output.data(), output.bytes().size());
-  return result;
+  std::vector<std::span<const std::byte>> inputs;
+  for (const auto& input : attention.inputs) inputs.push_back(std::as_bytes(std::span(input)));
+  return tests::run_fenced<float>(*tests::own_kernel_of(attention.problem), inputs,
+                                  attention.results(), to_string(attention.problem), run, at_end);
 }
 std::vector<float> computed(const Attention& attention, bool at_end = true) {
-  return computed(
-      attention, [](kernels::Bound& bound) { bound.run(); }, at_end);
+  return computed(attention, tests::run_whole, at_end);
 }
 
 /// With heads in front of their rows or, as projections leave them, behind.
@@ -298,7 +271,7 @@ BOOST_AUTO_TEST_CASE(parts_make_the_whole) {
        {Cut{12, 128, 128, 32, 2}, Cut{12, 128, 128, 64, 4}, Cut{5, 200, 200, 64, 5},
         Cut{1, 500, 400, 64, 4}, Cut{2, 70, 300, 64, 2}, Cut{3, 9, 9, 9, 1}}) {
     const auto attention = plain_attention(cut.heads, cut.queries, cut.keys, cut.features);
-    const auto kernel = kernel_of(attention);
+    const auto kernel = tests::own_kernel_of(attention.problem);
     BOOST_TEST_REQUIRE(kernel->parts() == cut.parts, to_string(attention.problem));
     const auto whole = computed(attention);
     const auto in_parts = computed(attention, [&](kernels::Bound& bound) {

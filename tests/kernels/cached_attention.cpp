@@ -8,10 +8,9 @@
 #include <memory>
 
 #include "kernels/cpu/cpu_backend.hpp"
-#include "kernels/cpu/cut_kernel.hpp"
 #include "ops/table.hpp"
-#include "tests/kernels/fenced.hpp"
 #include "tests/kernels/graphs.hpp"
+#include "tests/kernels/own_loops.hpp"
 #include "tests/kernels/random.hpp"
 #include "tests/kernels/special_values.hpp"
 
@@ -20,7 +19,6 @@ namespace {
 
 using ops::op;
 using ops::ValueId;
-using tests::Fenced;
 using tests::GraphMaker;
 using tests::Random;
 using tests::Runner;
@@ -88,35 +86,12 @@ struct Cached {
   }
 };
 
-std::unique_ptr<kernels::Kernel> kernel_of(const Cached& attention) {
-  std::string text;
-  auto kernel = kernels::prepare_in_parts(attention.problem, text);
-  BOOST_REQUIRE_MESSAGE(kernel && text.starts_with("direct: "), to_string(attention.problem));
-  return kernel;
-}
-
-/// The results, from and to memory with protected pages around it.
 std::vector<float> computed(const Cached& attention, bool in_parts = false) {
-  const auto kernel = kernel_of(attention);
-  std::vector<std::unique_ptr<Fenced>> inputs;
-  std::vector<const std::byte*> addresses;
-  for (const auto& input : attention.inputs) {
-    inputs.push_back(std::make_unique<Fenced>(std::as_bytes(std::span(input)), true));
-    addresses.push_back(inputs.back()->data());
-  }
-  std::vector<float> result(attention.inputs[q].size(), 77);
-  const Fenced output(std::as_bytes(std::span(result)), true);
-  const Fenced scratch(std::vector<std::byte>(kernel->scratch_bytes(), std::byte{0xff}), true);
-  const std::array<std::byte*, 1> outputs{output.data()};
-  const kernels::Arguments arguments{addresses, outputs, scratch.data()};
-  const auto bound = kernel->bind(arguments);
-  if (in_parts)
-    for (std::size_t part = bound->parts(); part-- > 0;) bound->run_part(part);
-  else
-    bound->run();
-  BOOST_TEST(output.rest_is_untouched(), to_string(attention.problem));
-  std::memcpy(result.data(), output.data(), output.bytes().size());
-  return result;
+  std::vector<std::span<const std::byte>> inputs;
+  for (const auto& input : attention.inputs) inputs.push_back(std::as_bytes(std::span(input)));
+  return tests::run_fenced<float>(*tests::own_kernel_of(attention.problem), inputs,
+                                  attention.inputs[q].size(), to_string(attention.problem),
+                                  in_parts ? tests::run_parts : tests::run_whole);
 }
 
 std::vector<double> expected(const Cached& a) {
@@ -288,7 +263,7 @@ BOOST_AUTO_TEST_CASE(a_row_has_the_equal_bits_alone_and_among_others) {
 BOOST_AUTO_TEST_CASE(parts_make_the_whole) {
   for (const std::uint32_t rows : {3U, 64U}) {
     const auto attention = Cached{.groups = 3, .rows = rows, .cached = 1000, .length = 999}.make();
-    BOOST_TEST(kernel_of(attention)->parts() > 1);
+    BOOST_TEST(tests::own_kernel_of(attention.problem)->parts() > 1);
     BOOST_TEST(equal_bits(computed(attention), computed(attention, true)));
   }
 }

@@ -7,10 +7,9 @@
 #include <memory>
 
 #include "kernels/cpu/cpu_backend.hpp"
-#include "kernels/cpu/cut_kernel.hpp"
 #include "ops/table.hpp"
-#include "tests/kernels/fenced.hpp"
 #include "tests/kernels/integer_graphs.hpp"
+#include "tests/kernels/own_loops.hpp"
 #include "tests/kernels/random.hpp"
 
 namespace polychron {
@@ -18,7 +17,6 @@ namespace {
 
 using ops::op;
 using ops::ValueId;
-using tests::Fenced;
 using tests::GraphMaker;
 using tests::Random;
 using tests::Runner;
@@ -109,31 +107,13 @@ struct Convolution {
   }
 };
 
-void all_at_once(kernels::Bound& bound) { bound.run(); }
-/// The last part first.
-void part_by_part(kernels::Bound& bound) {
-  for (std::size_t part = bound.parts(); part-- > 0;) bound.run_part(part);
-}
-
-void check(Convolution c, std::uint32_t seed, void (*run)(kernels::Bound&) = all_at_once) {
+void check(Convolution c, std::uint32_t seed, void (*run)(kernels::Bound&) = tests::run_whole) {
   const auto problem = c.problem(seed);
-  std::string text;
-  const auto kernel = kernels::prepare_in_parts(problem, text);
-  BOOST_REQUIRE_MESSAGE(kernel && text.starts_with("direct: "), to_string(problem));
-  const bool at_end = seed % 2 == 0;
-  const Fenced picture(c.picture, at_end), zero(std::span(&c.zero, 1), at_end);
-  const Fenced biases(std::as_bytes(std::span(c.biases)), at_end);
   const auto expected = c.expected();
-  std::vector<std::int32_t> result(expected.size(), 77);
-  const Fenced output(std::as_bytes(std::span(result)), at_end);
-  const Fenced scratch(std::vector<std::byte>(kernel->scratch_bytes(), std::byte{0xff}), true);
-  const std::array<const std::byte*, 4> inputs{picture.data(), nullptr, zero.data(), biases.data()};
-  const std::array<std::byte*, 1> outputs{output.data()};
-  const kernels::Arguments arguments{inputs, outputs, scratch.data()};
-  run(*kernel->bind(arguments));
-  BOOST_TEST(output.rest_is_untouched(), to_string(problem));
-  std::memcpy(result.data(), output.data(), output.bytes().size());
-  const bool exact = result == expected;
+  const bool exact = tests::run_fenced<std::int32_t>(
+                         *tests::own_kernel_of(problem),
+                         {c.picture, {}, std::span(&c.zero, 1), std::as_bytes(std::span(c.biases))},
+                         expected.size(), to_string(problem), run, seed % 2 == 0) == expected;
   BOOST_TEST(exact, to_string(problem) << ", seed " << seed);
 }
 
@@ -303,7 +283,7 @@ BOOST_AUTO_TEST_SUITE(integer_convolutions)
 BOOST_AUTO_TEST_CASE(sums_are_exact_for_any_shapes) {
   for (std::uint32_t seed = 0; seed < 300; ++seed) {
     Random random(seed);
-    check(any_convolution(random), seed, seed % 3 == 0 ? part_by_part : all_at_once);
+    check(any_convolution(random), seed, seed % 3 == 0 ? tests::run_parts : tests::run_whole);
   }
 }
 
@@ -318,11 +298,11 @@ BOOST_AUTO_TEST_CASE(ends_of_the_types_do_not_saturate) {
 }
 
 BOOST_AUTO_TEST_CASE(parts_make_the_whole) {
-  check({.channels = 64, .filters = 32, .size = {40, 40}}, 1, part_by_part);
-  check({.channels = 64, .filters = 32, .size = {40, 40}, .stride = {2, 2}}, 2, part_by_part);
-  check({.groups = 64, .channels = 1, .filters = 1, .size = {50, 50}}, 3, part_by_part);
+  check({.channels = 64, .filters = 32, .size = {40, 40}}, 1, tests::run_parts);
+  check({.channels = 64, .filters = 32, .size = {40, 40}, .stride = {2, 2}}, 2, tests::run_parts);
+  check({.groups = 64, .channels = 1, .filters = 1, .size = {50, 50}}, 3, tests::run_parts);
   // More rows than a block of the picture.
-  check({.channels = 200, .filters = 8, .size = {60, 30}}, 4, part_by_part);
+  check({.channels = 200, .filters = 8, .size = {60, 30}}, 4, tests::run_parts);
 }
 
 BOOST_AUTO_TEST_CASE(convolutions_of_importers_are_one_step) {

@@ -7,10 +7,9 @@
 #include <memory>
 
 #include "kernels/cpu/cpu_backend.hpp"
-#include "kernels/cpu/cut_kernel.hpp"
 #include "ops/table.hpp"
-#include "tests/kernels/fenced.hpp"
 #include "tests/kernels/integer_graphs.hpp"
+#include "tests/kernels/own_loops.hpp"
 #include "tests/kernels/random.hpp"
 
 namespace polychron {
@@ -19,7 +18,6 @@ namespace {
 using kernels::Slot;
 using ops::op;
 using ops::ValueId;
-using tests::Fenced;
 using tests::GraphMaker;
 using tests::Random;
 using tests::Runner;
@@ -130,44 +128,21 @@ struct Product {
   }
 };
 
-std::unique_ptr<kernels::Kernel> kernel_of(const kernels::Problem& problem) {
-  std::string text;
-  auto kernel = kernels::prepare_in_parts(problem, text);
-  BOOST_REQUIRE_MESSAGE(kernel && text.starts_with("direct: "), to_string(problem));
-  return kernel;
-}
-
-void run_whole(kernels::Bound& bound) { bound.run(); }
-/// The last part first.
-void run_parts(kernels::Bound& bound) {
-  for (std::size_t part = bound.parts(); part-- > 0;) bound.run_part(part);
-}
-
-/// The output of `run`, in memory with protected pages around it. The kernel has constants itself.
-std::vector<std::int32_t> computed(const Product& product, void (*run)(kernels::Bound&) = run_whole,
+/// The kernel has constants itself.
+std::vector<std::int32_t> computed(const Product& product,
+                                   void (*run)(kernels::Bound&) = tests::run_whole,
                                    bool at_end = true) {
-  const auto kernel = kernel_of(product.problem);
-  std::vector<std::unique_ptr<Fenced>> inputs;
-  std::vector<const std::byte*> addresses;
-  for (std::size_t i = 0; i < product.inputs.size(); ++i) {
-    const auto& bytes = product.inputs[i];
-    const bool read = !bytes.empty() && !kernel->keeps_constant(i);
-    inputs.push_back(read ? std::make_unique<Fenced>(bytes, at_end) : nullptr);
-    addresses.push_back(read ? inputs.back()->data() : nullptr);
-  }
-  std::vector<std::int32_t> result(product.rows * product.columns, 77);
-  const Fenced output(std::as_bytes(std::span(result)), at_end);
-  const Fenced scratch(std::vector<std::byte>(kernel->scratch_bytes(), std::byte{0xff}), true);
-  const std::array<std::byte*, 1> outputs{output.data()};
-  const kernels::Arguments arguments{addresses, outputs, scratch.data()};
-  run(*kernel->bind(arguments));
-  BOOST_TEST(output.rest_is_untouched(), product.text());
-  std::memcpy(result.data(), output.data(), output.bytes().size());
-  return result;
+  const auto kernel = tests::own_kernel_of(product.problem);
+  std::vector<std::span<const std::byte>> inputs;
+  for (std::size_t i = 0; i < product.inputs.size(); ++i)
+    inputs.push_back(kernel->keeps_constant(i) ? std::span<const std::byte>()
+                                               : std::span<const std::byte>(product.inputs[i]));
+  return tests::run_fenced<std::int32_t>(*kernel, inputs, product.rows * product.columns,
+                                         product.text(), run, at_end);
 }
 
 void check(const Product& product, bool at_end = true) {
-  const bool exact = computed(product, run_whole, at_end) == product.expected();
+  const bool exact = computed(product, tests::run_whole, at_end) == product.expected();
   BOOST_TEST(exact, product.text());
 }
 
@@ -330,9 +305,9 @@ BOOST_AUTO_TEST_CASE(parts_make_the_whole) {
     Product product(cut.rows, cut.elements, cut.columns, DataType::uint8, DataType::uint8);
     product.fill(2, Fill::any, cut.rows % 3 == 0 ? Fill::any : Fill::small)
         .zeros(2, cut.rows, cut.columns);
-    BOOST_TEST(kernel_of(product.problem)->parts() == cut.parts, product.text());
+    BOOST_TEST(tests::own_kernel_of(product.problem)->parts() == cut.parts, product.text());
     const auto whole = computed(product);
-    const bool same = whole == computed(product, run_parts);
+    const bool same = whole == computed(product, tests::run_parts);
     BOOST_TEST(same, product.text());
     const bool exact = whole == product.expected();
     BOOST_TEST(exact, product.text());

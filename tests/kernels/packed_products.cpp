@@ -7,11 +7,10 @@
 #include <memory>
 
 #include "kernels/cpu/cpu_backend.hpp"
-#include "kernels/cpu/cut_kernel.hpp"
 #include "kernels/packed_int4.hpp"
 #include "ops/table.hpp"
-#include "tests/kernels/fenced.hpp"
 #include "tests/kernels/graphs.hpp"
+#include "tests/kernels/own_loops.hpp"
 #include "tests/kernels/random.hpp"
 
 namespace polychron {
@@ -20,7 +19,6 @@ namespace {
 using kernels::Slot;
 using ops::op;
 using ops::ValueId;
-using tests::Fenced;
 using tests::GraphMaker;
 using tests::Random;
 using tests::Runner;
@@ -109,32 +107,13 @@ struct Packed {
   std::string text() const { return to_string(problem); }
 };
 
-std::unique_ptr<kernels::Kernel> packed_kernel_of(const kernels::Problem& problem) {
-  std::string text;
-  auto kernel = kernels::prepare_in_parts(problem, text);
-  BOOST_REQUIRE_MESSAGE(kernel && text.starts_with("direct: "), to_string(problem));
-  return kernel;
-}
-
-/// The results, from and to memory with protected pages around it. The kernel has all constants.
+/// The kernel has all constants.
 std::vector<float> computed(const Packed& product, bool in_parts = false, bool at_end = true) {
-  const auto kernel = packed_kernel_of(product.problem);
+  const auto kernel = tests::own_kernel_of(product.problem);
   for (std::size_t i = 1; i < 5; ++i) BOOST_TEST(kernel->keeps_constant(i));
-  const Fenced x(std::as_bytes(std::span(product.x)), at_end);
-  std::vector<float> result(std::size_t{product.is.rows} * product.is.columns, 77);
-  const Fenced output(std::as_bytes(std::span(result)), at_end);
-  const Fenced scratch(std::vector<std::byte>(kernel->scratch_bytes(), std::byte{0xff}), true);
-  const std::array<const std::byte*, 5> inputs{x.data()};
-  const std::array<std::byte*, 1> outputs{output.data()};
-  const kernels::Arguments arguments{inputs, outputs, scratch.data()};
-  const auto bound = kernel->bind(arguments);
-  if (in_parts)
-    for (std::size_t part = bound->parts(); part-- > 0;) bound->run_part(part);
-  else
-    bound->run();
-  BOOST_TEST(output.rest_is_untouched(), product.text());
-  std::memcpy(result.data(), output.data(), output.bytes().size());
-  return result;
+  return tests::run_fenced<float>(*kernel, {std::as_bytes(std::span(product.x)), {}, {}, {}, {}},
+                                  std::size_t{product.is.rows} * product.is.columns, product.text(),
+                                  in_parts ? tests::run_parts : tests::run_whole, at_end);
 }
 
 /// Results are as near as sums of products in float32 are: each term may be off by a few roundings.
@@ -317,7 +296,7 @@ BOOST_AUTO_TEST_CASE(a_row_has_the_same_bits_alone_and_among_others) {
 BOOST_AUTO_TEST_CASE(parts_make_the_whole) {
   for (const std::uint32_t rows : {1U, 40U}) {
     const Packed product({.rows = rows, .elements = 512, .columns = 2000, .minima = true});
-    BOOST_TEST(packed_kernel_of(product.problem)->parts() > 1);
+    BOOST_TEST(tests::own_kernel_of(product.problem)->parts() > 1);
     BOOST_TEST(same_bits(computed(product), computed(product, true)), product.text());
   }
 }
