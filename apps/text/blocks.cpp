@@ -32,6 +32,12 @@ void read_f16(Bytes blocks, std::size_t count, float* weights) {
   for (std::size_t i = 0; i < count; ++i) weights[i] = half(blocks + 2 * i);
 }
 
+/// bfloat16 is the upper half of a float32.
+void read_bf16(Bytes blocks, std::size_t count, float* weights) {
+  for (std::size_t i = 0; i < count; ++i)
+    weights[i] = std::bit_cast<float>(std::uint32_t{word(blocks + 2 * i)} << 16U);
+}
+
 /// Calls f(block, its integers, its parts) for each block.
 template <std::size_t BlockBytes, std::size_t BlockWeights, std::size_t Parts, class F>
 void each(Bytes blocks, std::size_t count, std::int8_t* integers, PartNumbers* parts, F&& f) {
@@ -61,6 +67,32 @@ void split_q4_1(Bytes blocks, std::size_t count, std::int8_t* integers, PartNumb
   });
 }
 
+/// An integer of 5 bits, whose last one is the byte's bit number `bit`.
+std::int8_t with_fifth_bit(std::int8_t integer, std::uint8_t byte, std::size_t bit) {
+  return static_cast<std::int8_t>(integer + ((byte >> bit & 1) != 0 ? 16 : 0));
+}
+
+/// 4 bytes with the fifth bit of each of the 32 integers, then their nibbles.
+void split_fives(Bytes from, std::int8_t* integers) {
+  split_nibbles(from + 4, integers);
+  for (std::size_t i = 0; i < 32; ++i)
+    integers[i] = with_fifth_bit(integers[i], from[i / 8], i % 8);
+}
+
+void split_q5_0(Bytes blocks, std::size_t count, std::int8_t* integers, PartNumbers* parts) {
+  each<22, 32, 1>(blocks, count, integers, parts, [](Bytes b, std::int8_t* q, PartNumbers* part) {
+    *part = {half(b), -16 * half(b)};
+    split_fives(b + 2, q);
+  });
+}
+
+void split_q5_1(Bytes blocks, std::size_t count, std::int8_t* integers, PartNumbers* parts) {
+  each<24, 32, 1>(blocks, count, integers, parts, [](Bytes b, std::int8_t* q, PartNumbers* part) {
+    *part = {half(b), half(b + 2)};
+    split_fives(b + 4, q);
+  });
+}
+
 void split_q8_0(Bytes blocks, std::size_t count, std::int8_t* integers, PartNumbers* parts) {
   each<34, 32, 1>(blocks, count, integers, parts, [](Bytes b, std::int8_t* q, PartNumbers* part) {
     *part = {half(b), 0};
@@ -68,7 +100,7 @@ void split_q8_0(Bytes blocks, std::size_t count, std::int8_t* integers, PartNumb
   });
 }
 
-/// Part `i` of a Q4_K block has a scale and an offset of 6 bits each, packed in 12 bytes.
+/// Part `i` of a Q4_K or Q5_K block has a scale and an offset of 6 bits each, packed in 12 bytes.
 PartNumbers part_numbers(Bytes packed, std::size_t i) {
   if (i < 4) return {static_cast<float>(packed[i] & 63U), static_cast<float>(packed[i + 4] & 63U)};
   const unsigned both = packed[i + 4], scale_top = packed[i - 4] >> 6U, least_top = packed[i] >> 6U;
@@ -76,16 +108,29 @@ PartNumbers part_numbers(Bytes packed, std::size_t i) {
           static_cast<float>(both >> 4U | least_top << 4U)};
 }
 
+/// The numbers of the 8 parts, and the low 4 bits of their integers, which are two parts in 32 bytes.
+void split_parts(Bytes b, Bytes quants, std::int8_t* q, PartNumbers* to) {
+  const float scale = half(b), least = half(b + 2);
+  for (std::size_t part = 0; part < 8; ++part) {
+    const auto own = part_numbers(b + 4, part);
+    to[part] = {scale * own.scale, -(least * own.minimum)};
+    const Bytes both = quants + part / 2 * 32;
+    for (std::size_t i = 0; i < 32; ++i)
+      q[part * 32 + i] = part % 2 == 0 ? low(both[i]) : high(both[i]);
+  }
+}
+
 void split_q4_k(Bytes blocks, std::size_t count, std::int8_t* integers, PartNumbers* parts) {
   each<144, 256, 8>(blocks, count, integers, parts, [](Bytes b, std::int8_t* q, PartNumbers* to) {
-    const float scale = half(b), least = half(b + 2);
-    for (std::size_t part = 0; part < 8; ++part) {
-      const auto own = part_numbers(b + 4, part);
-      to[part] = {scale * own.scale, -(least * own.minimum)};
-      const Bytes quants = b + 16 + part / 2 * 32;
-      for (std::size_t i = 0; i < 32; ++i)
-        q[part * 32 + i] = part % 2 == 0 ? low(quants[i]) : high(quants[i]);
-    }
+    split_parts(b, b + 16, q, to);
+  });
+}
+
+void split_q5_k(Bytes blocks, std::size_t count, std::int8_t* integers, PartNumbers* parts) {
+  each<176, 256, 8>(blocks, count, integers, parts, [](Bytes b, std::int8_t* q, PartNumbers* to) {
+    split_parts(b, b + 48, q, to);
+    // A byte has the fifth bits of the eight parts' integers of one column.
+    for (std::size_t i = 0; i < 256; ++i) q[i] = with_fifth_bit(q[i], b[16 + i % 32], i / 32);
   });
 }
 
@@ -108,9 +153,13 @@ constexpr std::array known_types{
     BlockType{1, "F16", 1, 2, 0, false, read_f16, nullptr},
     BlockType{2, "Q4_0", 32, 18, 32, true, nullptr, split_q4_0},
     BlockType{3, "Q4_1", 32, 20, 32, true, nullptr, split_q4_1},
+    BlockType{6, "Q5_0", 32, 22, 32, false, nullptr, split_q5_0},
+    BlockType{7, "Q5_1", 32, 24, 32, false, nullptr, split_q5_1},
     BlockType{8, "Q8_0", 32, 34, 32, false, nullptr, split_q8_0},
     BlockType{12, "Q4_K", 256, 144, 32, true, nullptr, split_q4_k},
+    BlockType{13, "Q5_K", 256, 176, 32, false, nullptr, split_q5_k},
     BlockType{14, "Q6_K", 256, 210, 16, false, nullptr, split_q6_k},
+    BlockType{30, "BF16", 1, 2, 0, false, read_bf16, nullptr},
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
 // Files from strangers: damage of every kind is an error that names it, and takes no memory. And
 // the types of weights.
+#include <algorithm>
 #include <bit>
 #include <boost/test/unit_test.hpp>
 #include <cmath>
@@ -129,8 +130,8 @@ BOOST_AUTO_TEST_CASE(other_versions_and_types_are_refused) {
   check(ErrorKind::not_supported, "version 4");
   file.version = 3;
   check("GGML" + file.bytes().substr(4), ErrorKind::bad_data, "not a GGUF file");
-  file.tensor("output_norm.weight").type = 7;
-  check(ErrorKind::not_supported, "'output_norm.weight': weights of type 7");
+  file.tensor("output_norm.weight").type = 9;
+  check(ErrorKind::not_supported, "'output_norm.weight': weights of type 9");
   file.tensor("output_norm.weight").type = 0;
   file.values.emplace_back("odd", Bytes{}.number(std::uint32_t{13}));
   check(ErrorKind::bad_data, "type 13");
@@ -174,6 +175,7 @@ BOOST_AUTO_TEST_CASE(a_tensor_of_another_architecture_is_refused) {
 BOOST_AUTO_TEST_CASE(blocks_are_expanded) {
   BOOST_TEST(expanded(0, {0, 0, 0xc0, 0x3f}) == std::vector<float>{1.5F});
   BOOST_TEST(expanded(1, {0x00, 0xc0}) == std::vector<float>{-2});
+  BOOST_TEST(expanded(30, {0xc0, 0x3f}) == std::vector<float>{1.5F});
   std::vector<std::uint8_t> q4_0{one_low, half_high}, q4_1{one_low, half_high, one_low, one_high},
       q8_0{one_low, half_high};
   for (std::uint8_t i = 0; i < 16; ++i) {
@@ -191,10 +193,25 @@ BOOST_AUTO_TEST_CASE(blocks_are_expanded) {
   }
 }
 
-// The layouts of ggml's dequantize_row_q4_K() and dequantize_row_q6_K(), by one weight that
-// differs.
+BOOST_AUTO_TEST_CASE(fifth_bits_are_expanded) {
+  // Integer i is i: nibbles are i % 16, and the last 16 integers have the fifth bit.
+  std::vector<std::uint8_t> q5_0{one_low, half_high, 0, 0, 0xff, 0xff},
+      q5_1{one_low, half_high, one_low, one_high, 0, 0, 0xff, 0xff};
+  for (std::uint8_t i = 0; i < 16; ++i) {
+    q5_0.push_back(static_cast<std::uint8_t>(i << 4U | i));
+    q5_1.push_back(q5_0.back());
+  }
+  const auto a = expanded(6, q5_0), b = expanded(7, q5_1);
+  for (std::size_t i = 0; i < 32; ++i) {
+    BOOST_TEST(a[i] == (static_cast<float>(i) - 16) * 0.5F);
+    BOOST_TEST(b[i] == static_cast<float>(i) * 0.5F + 1);
+  }
+}
+
+// The layouts of ggml's dequantize_row_q4_K(), dequantize_row_q5_K() and dequantize_row_q6_K(), by
+// one weight that differs.
 BOOST_AUTO_TEST_CASE(large_blocks_are_expanded) {
-  std::vector<std::uint8_t> q4_k(144), q6_k(210);
+  std::vector<std::uint8_t> q4_k(144), q5_k(176), q6_k(210);
   q4_k[1] = one_high, q4_k[3] = half_high;  // factors of scales and of offsets
   q4_k[4 + 1] = 3, q4_k[4 + 5] = 2;         // part 1: scale 3, offset 2
   q4_k[4 + 8 + 2] = 0x54;                   // part 6: scale 4, offset 5; their high bits:
@@ -206,6 +223,13 @@ BOOST_AUTO_TEST_CASE(large_blocks_are_expanded) {
   BOOST_TEST(a[32 + 9] == 3 * 7 - 0.5F * 2);
   BOOST_TEST(a[32 + 8] == -0.5F * 2);
   BOOST_TEST(a[6 * 32 + 31] == (16 + 4) * 11 - 0.5F * (32 + 5));
+  std::ranges::copy_n(q4_k.begin(), 16, q5_k.begin());  // the same scales and offsets
+  q5_k[16 + 9] = 0x02, q5_k[16 + 31] = 0x40;            // fifth bits: part 1, weight 9; part 6, 31
+  q5_k[48 + 9] = 0x70, q5_k[48 + 96 + 31] = 0x0b;
+  const auto c = expanded(13, q5_k);
+  BOOST_TEST(c[32 + 9] == 3 * (16 + 7) - 0.5F * 2);
+  BOOST_TEST(c[32 + 8] == -0.5F * 2);
+  BOOST_TEST(c[6 * 32 + 31] == (16 + 4) * (16 + 11) - 0.5F * (32 + 5));
   q6_k[209] = half_high;
   for (std::size_t i = 0; i < 16; ++i) q6_k[192 + i] = static_cast<std::uint8_t>(i + 1);
   q6_k[64 + 32 + 5] = 0x90;   // second half, row 3, column 5: low bits 9
@@ -214,7 +238,7 @@ BOOST_AUTO_TEST_CASE(large_blocks_are_expanded) {
   BOOST_TEST(b[128 + 96 + 5] == 0.5F * 15 * (9 + 32 - 32));
   BOOST_TEST(b[0] == 0.5F * 1 * -32);
   BOOST_TEST(b[31] == 0.5F * 2 * -32);
-  BOOST_TEST(text::detail::block_type(6) == nullptr);
+  BOOST_TEST(text::detail::block_type(9) == nullptr);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
