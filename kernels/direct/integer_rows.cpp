@@ -68,11 +68,33 @@ HWY_INLINE hn::Vec<Halves> pair_sums(hn::Vec<Sums> row, hn::Vec<Sums> columns) {
   return hn::Vec<Halves>{_mm_maddubs_epi16(row.raw, columns.raw)};
 #endif
 }
+
+/// Adds four products of bytes to each sum.
+HWY_INLINE void add_bytes(hn::Vec<Sums> row, hn::Vec<Sums> columns, hn::Vec<Sums>& sums) {
+  auto none = hn::Zero(Sums());
+  sums = hn::ReorderWidenMulAccumulate(Sums(), pair_sums(row, columns), hn::Set(Halves(), 1), sums,
+                                       none);
+  POLYCHRON_KEEP_SUM(sums);
+}
 #else
 constexpr std::int32_t most_narrow_pair = 0;
 #endif
 
-std::int32_t narrow_pair() { return most_narrow_pair; }
+/// With AVX-512 VNNI an instruction adds four products of bytes in 32 bits: every panel is narrow.
+/// Highway 1.0.3 does not have it.
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
+bool adds_four_products() {
+  static const bool there = __builtin_cpu_supports("avx512vnni") != 0;
+  return there;
+}
+HWY_INLINE void add_four_products(hn::Vec<Sums> row, hn::Vec<Sums> columns, hn::Vec<Sums>& sums) {
+  asm("vpdpbusd %2, %1, %0" : "+v"(sums.raw) : "v"(row.raw), "v"(columns.raw));
+}
+#else
+bool adds_four_products() { return false; }
+#endif
+
+std::int32_t narrow_pair() { return adds_four_products() ? 2 * 128 : most_narrow_pair; }
 
 template <std::size_t Rows>
 using TileSums = hn::Vec<Sums>[Rows][vectors_of_panel];
@@ -136,12 +158,12 @@ HWY_INLINE void multiply_rows(const IntegerTiles& tiles, std::size_t first) {
   store_rows<Rows>(tiles, first, sums);
 }
 
-template <std::size_t Rows>
-HWY_INLINE void multiply_narrow_rows(const IntegerTiles& tiles, std::size_t first) {
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_SSSE3
+/// `add` adds four products of bytes to each sum.
+template <std::size_t Rows, class F>
+HWY_INLINE void multiply_narrow_rows(const IntegerTiles& tiles, std::size_t first, const F& add) {
   const Sums d;
   const hn::Repartition<std::int8_t, Sums> bytes;
-  const auto ones = hn::Set(Halves(), 1);
   const std::size_t lanes = hn::Lanes(d), step = 2 * tiles.pairs;
   const std::uint8_t* const rows = tiles.narrow_rows + first * step;
   const std::int8_t* panel = tiles.panel;
@@ -152,11 +174,6 @@ HWY_INLINE void multiply_narrow_rows(const IntegerTiles& tiles, std::size_t firs
     sums[r][0] = hn::Mul(zero, hn::LoadU(d, tiles.sums));
     sums[r][1] = hn::Mul(zero, hn::LoadU(d, tiles.sums + lanes));
   }
-  const auto add = [&](hn::Vec<Sums> row, hn::Vec<Sums> columns, hn::Vec<Sums>& sum) HWY_ATTR {
-    auto none = hn::Zero(d);
-    sum = hn::ReorderWidenMulAccumulate(d, pair_sums(row, columns), ones, sum, none);
-    POLYCHRON_KEEP_SUM(sum);
-  };
   for (std::size_t i = 0; i < step; i += 4, panel += 4 * vectors_of_panel * lanes) {
     const auto left = hn::BitCast(d, hn::LoadU(bytes, panel));
     const auto right = hn::BitCast(d, hn::LoadU(bytes, panel + 4 * lanes));
@@ -170,14 +187,23 @@ HWY_INLINE void multiply_narrow_rows(const IntegerTiles& tiles, std::size_t firs
     }
   }
   store_rows<Rows>(tiles, first, sums);
-#else
-  multiply_rows<Rows>(tiles, first);
-#endif
 }
+#endif
 
 template <std::size_t Rows>
 HWY_INLINE void multiply_any_rows(const IntegerTiles& tiles, std::size_t first) {
-  tiles.narrow ? multiply_narrow_rows<Rows>(tiles, first) : multiply_rows<Rows>(tiles, first);
+  if (!tiles.narrow) return multiply_rows<Rows>(tiles, first);
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
+  if (adds_four_products())
+    return multiply_narrow_rows<Rows>(tiles, first,
+                                      [](auto row, auto columns, auto& sums)
+                                          HWY_ATTR { add_four_products(row, columns, sums); });
+#endif
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_SSSE3
+  multiply_narrow_rows<Rows>(tiles, first, [](auto row, auto columns, auto& sums) HWY_ATTR {
+    add_bytes(row, columns, sums);
+  });
+#endif
 }
 
 void multiply(const IntegerTiles& tiles) {
