@@ -34,7 +34,7 @@ bool is_matrix_of_floats(const Slot& slot) {
 
 }  // namespace
 
-std::int64_t AttentionOperands::offset(const HeadSteps& steps, std::size_t head) const {
+std::int64_t head_offset(const HeadSteps& steps, const Shape& head_shape, std::size_t head) {
   std::int64_t at = 0;
   for (std::size_t i = head_shape.size(); i-- > 0; head /= head_shape[i])
     at += static_cast<std::int64_t>(head % head_shape[i]) * steps.heads[i];
@@ -86,8 +86,10 @@ std::optional<AttentionOperands> attention_operands(const Problem& problem) {
 }
 
 std::optional<CachedAttention> cached_attention(const Problem& problem) {
-  if (problem.op != op_cached_attention || problem.own_inputs != 7 || problem.inputs.size() != 7 ||
-      !problem.post_ops.empty() || !problem.outputs[0].lies_plain())
+  const std::size_t operands = problem.inputs.size();
+  if (problem.op != op_cached_attention || problem.own_inputs != operands ||
+      (operands != 4 && operands != 7) || !problem.post_ops.empty() ||
+      !problem.outputs[0].lies_plain())
     return std::nullopt;
   const auto takes = [](const Slot& slot) {
     return slot.lies_plain() && slot.descriptor.data_type == DataType::float32;
@@ -96,17 +98,41 @@ std::optional<CachedAttention> cached_attention(const Problem& problem) {
   const auto shape = [&](std::size_t i) -> const Shape& {
     return problem.inputs[i].descriptor.shape;
   };
-  const Shape &q = shape(0), &keys = shape(1), &fresh = shape(3);
+  const Shape& q = shape(0);
   constexpr std::uint32_t unit = 16;  // floats of the longest vector
-  if (q.size() != 3 || keys.size() != 3 || fresh.size() != 3 || q[2] % unit != 0)
+  if (q.size() < 3 || q.back() % unit != 0 || problem.outputs[0].descriptor.shape != q)
     return std::nullopt;
-  const bool fits = keys == Shape{q[0], keys[1], q[2]} && shape(2) == keys &&
-                    fresh == Shape{q[0], fresh[1], q[2]} && shape(4) == fresh &&
-                    shape(5) == Shape{1, 1, keys[1]} && shape(6) == Shape{1, q[1], fresh[1]} &&
-                    problem.outputs[0].descriptor.shape == q;
-  if (!fits) return std::nullopt;
-  const auto scale = std::get<LinearAttributes>(problem.attributes).alpha;
-  return CachedAttention{q[0], q[1], q[2], keys[1], fresh[1], static_cast<float>(scale)};
+  const std::size_t in_keys = q.size() - 2;  // the dimension
+  CachedAttention a{.group_shape = Shape(q.begin(), q.end() - 2),
+                    .rows = q[in_keys],
+                    .features = q.back(),
+                    .cached = 0,
+                    .fresh = 0,
+                    .scale = 1,
+                    .mask = {},
+                    .fresh_mask = {}};
+  for (const std::uint32_t extent : a.group_shape) a.groups *= extent;
+  // The number of keys of three operands from `first` on: keys, values, mask; 0 if they do not fit.
+  const auto keys_of = [&](std::size_t first, HeadSteps& steps) -> std::uint32_t {
+    Shape fits = shape(first), scores = q;
+    if (fits.size() != q.size()) return 0;
+    const std::uint32_t keys = scores.back() = fits[in_keys];
+    fits[in_keys] = q[in_keys];
+    const Shape& mask = shape(first + 2);
+    if (fits != q || shape(first + 1) != shape(first) || mask.empty() || mask.back() != keys ||
+        mask.size() > q.size())
+      return 0;
+    for (std::size_t i = 0; i < mask.size(); ++i)
+      if (mask[i] != 1 && mask[i] != scores[q.size() - mask.size() + i]) return 0;
+    steps = steps_for(problem.inputs[first + 2], a.group_shape, static_cast<std::uint32_t>(a.rows),
+                      keys);
+    return keys;
+  };
+  a.cached = keys_of(1, a.mask);
+  if (operands > 4) a.fresh = keys_of(4, a.fresh_mask);
+  if (a.cached == 0 || (operands > 4 && a.fresh == 0)) return std::nullopt;
+  a.scale = static_cast<float>(std::get<LinearAttributes>(problem.attributes).alpha);
+  return a;
 }
 
 }  // namespace polychron::kernels

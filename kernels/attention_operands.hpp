@@ -16,6 +16,9 @@ struct HeadSteps {
   std::int64_t row = 0, column = 0;
 };
 
+/// Elements from the first one of an operand to the first one of head number `head`.
+std::int64_t head_offset(const HeadSteps& steps, const Shape& head_shape, std::size_t head);
+
 /// Computes softmax(scale * query x key + mask) x value for each head.
 struct AttentionOperands {
   std::size_t heads = 1;  ///< product of all dimensions in front of the last two
@@ -30,7 +33,9 @@ struct AttentionOperands {
   HeadSteps result;  ///< queries x value features
 
   /// Elements from an operand's first element to the first one of head number `head`.
-  std::int64_t offset(const HeadSteps& steps, std::size_t head) const;
+  std::int64_t offset(const HeadSteps& steps, std::size_t head) const {
+    return head_offset(steps, head_shape, head);
+  }
 };
 
 /// Reads a problem of op_attention. Its inputs are the two operands of the first matmul, the right
@@ -41,15 +46,19 @@ std::optional<AttentionOperands> attention_operands(const Problem& problem);
 
 /// Computes softmax(scale * q [kc kn] + [mc mn]) [vc; vn] for each group of heads.
 struct CachedAttention {
-  std::size_t groups, rows, features;
-  std::size_t cached, fresh;  ///< keys
+  std::size_t groups = 1;  ///< product of all dimensions in front of the last two
+  Shape group_shape;
+  std::size_t rows, features;
+  std::size_t cached, fresh;  ///< keys; without kn, vn and mn there are no fresh ones
   float scale;
+  HeadSteps mask, fresh_mask;  ///< rows x keys
 };
 
-/// Reads a problem of op_cached_attention. Its inputs are float32: q [groups, rows, features]; kc
-/// and vc [groups, cached, features]; kn and vn [groups, fresh, features]; the masks mc [1, 1,
-/// cached] and mn [1, rows, fresh]. Keys behind the last one whose mask is above -infinity are not
-/// read, nor are their values. Returns nullopt if our own loops do not take it.
+/// Reads a problem of op_cached_attention. Its inputs are float32: q [..., rows, features]; kc and
+/// vc [..., cached, features]; mc, which broadcasts to [..., rows, cached] and has all cached keys.
+/// Then may come kn, vn and mn, the same for fresh keys. Keys outside the first and the last one
+/// that a mask lets through are not read, nor are their values. Returns nullopt if our own loops do
+/// not take it.
 std::optional<CachedAttention> cached_attention(const Problem& problem);
 
 }  // namespace polychron::kernels

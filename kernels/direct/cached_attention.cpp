@@ -11,7 +11,7 @@
 #include <hwy/highway.h>
 
 #include <algorithm>
-#include <limits>
+#include <utility>
 
 #include "kernels/attention_operands.hpp"
 #include "kernels/direct/attention_row.hpp"
@@ -81,15 +81,18 @@ HWY_INLINE void weigh(const AttentionRow& row, std::size_t features, std::size_t
     hn::StoreU(sums[v], d, row.result + first + v * hn::Lanes(d));
 }
 
-void attend_row(const AttentionRow& row, std::size_t features, float scale) {
-  const std::size_t lanes = hn::Lanes(Real());
+/// False if no score is above those of keys that a mask hides: `row.scores` are no weights then.
+bool attend_row(const AttentionRow& row, std::size_t features, float scale) {
+  const std::size_t lanes = hn::Lanes(Real()), keys = row.cached + row.fresh;
   score_all(row.q, row.keys, row.cached, features, scale, row.mask, row.scores);
   score_all(row.q, row.fresh_keys, row.fresh, features, scale, row.fresh_mask,
             row.scores + row.cached);
-  soften_rows(row.scores, 0, 1, row.cached + row.fresh, 1, {});  // already scaled and masked
+  if (!row.all && std::none_of(row.scores, row.scores + keys, is_high)) return false;
+  soften_rows(row.scores, 0, 1, keys, 1, {});  // already scaled and masked
   std::size_t first = 0;
   for (; first + 8 * lanes <= features; first += 8 * lanes) weigh<8>(row, features, first);
   for (; first < features; first += lanes) weigh<1>(row, features, first);
+  return true;
 }
 
 }  // namespace polychron::kernels::direct::HWY_NAMESPACE
@@ -101,10 +104,16 @@ namespace {
 
 HWY_EXPORT(attend_row);
 
-/// The number of keys up to the last one that the mask lets through.
-std::size_t visible(const float* mask, std::size_t keys) {
-  while (keys > 0 && mask[keys - 1] == -std::numeric_limits<float>::infinity()) --keys;
-  return keys;
+/// The keys from the first to the last one that the mask lets through.
+struct Seen {
+  std::size_t first = 0, last = 0;
+};
+
+Seen seen(const float* mask, std::size_t keys) {
+  Seen some{0, keys};
+  while (some.last > 0 && is_hidden(mask[some.last - 1])) --some.last;
+  while (some.first < some.last && is_hidden(mask[some.first])) ++some.first;
+  return some;
 }
 
 /// Some rows of all groups.
@@ -140,30 +149,47 @@ class CachedAttentionKernel final : public Kernel {
     const auto input = [&](std::size_t i) {
       return reinterpret_cast<const float*>(arguments.inputs[i]);
     };
-    const std::size_t cached = visible(input(5), a_.cached);
+    const float* known = nullptr;  // the mask of `old`, which rows may share
+    Seen old;
     for (std::size_t i = share.first; i < share.last; ++i) {
-      const std::size_t group = i / a_.rows, in_cache = group * a_.cached * a_.features,
-                        in_fresh = group * a_.fresh * a_.features;
-      const float* const fresh_mask = input(6) + i % a_.rows * a_.fresh;
-      std::size_t fresh = visible(fresh_mask, a_.fresh);
-      if (cached + fresh == 0) fresh = a_.fresh;  // of a row that sees nothing: NaN
-      HWY_DYNAMIC_DISPATCH(attend_row)
-      ({.q = input(0) + i * a_.features,
-        .keys = input(1) + in_cache,
-        .values = input(2) + in_cache,
-        .fresh_keys = input(3) + in_fresh,
-        .fresh_values = input(4) + in_fresh,
-        .mask = input(5),
-        .fresh_mask = fresh_mask,
-        .cached = cached,
-        .fresh = fresh,
-        .scores = reinterpret_cast<float*>(arguments.scratch) + share.worker * worker_floats(),
-        .result = reinterpret_cast<float*>(arguments.outputs[0]) + i * a_.features},
-       a_.features, a_.scale);
+      const std::size_t group = i / a_.rows, r = i % a_.rows;
+      const float* const mask = input(3) + place(a_.mask, group, r);
+      const float* const fresh_mask =
+          a_.fresh == 0 ? nullptr : input(6) + place(a_.fresh_mask, group, r);
+      if (mask != std::exchange(known, mask)) old = seen(mask, a_.cached);
+      Seen own = seen(fresh_mask, a_.fresh);
+      const auto attend = [&](bool all) {
+        const std::size_t in_cache = (group * a_.cached + old.first) * a_.features,
+                          in_fresh = (group * a_.fresh + own.first) * a_.features;
+        return HWY_DYNAMIC_DISPATCH(attend_row)(
+            {.q = input(0) + i * a_.features,
+             .keys = input(1) + in_cache,
+             .values = input(2) + in_cache,
+             .fresh_keys = a_.fresh == 0 ? nullptr : input(4) + in_fresh,
+             .fresh_values = a_.fresh == 0 ? nullptr : input(5) + in_fresh,
+             .mask = mask + old.first,
+             .fresh_mask = a_.fresh == 0 ? nullptr : fresh_mask + own.first,
+             .cached = old.last - old.first,
+             .fresh = own.last - own.first,
+             .all = all,
+             .scores = reinterpret_cast<float*>(arguments.scratch) + share.worker * worker_floats(),
+             .result = reinterpret_cast<float*>(arguments.outputs[0]) + i * a_.features},
+            a_.features, a_.scale);
+      };
+      if (attend(false)) continue;
+      // Everything that the row sees is as low as what its masks hide.
+      known = nullptr;
+      old = {0, a_.cached};
+      own = {0, a_.fresh};
+      attend(true);
     }
   }
 
  private:
+  /// The first number of a mask's row.
+  std::int64_t place(const HeadSteps& mask, std::size_t group, std::size_t row) const {
+    return head_offset(mask, a_.group_shape, group) + static_cast<std::int64_t>(row) * mask.row;
+  }
   /// Scores, in whole lines of the caches.
   std::size_t worker_floats() const { return (a_.cached + a_.fresh + 15) / 16 * 16; }
 

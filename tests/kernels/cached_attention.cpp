@@ -31,35 +31,54 @@ enum AttentionOperand : std::size_t {
   q,
   old_keys,
   old_values,
+  old_mask,
   new_keys,
   new_values,
-  old_mask,
   new_mask
 };
 
 /// A problem and its numbers. The cache holds `length` tokens; row i sees the new ones up to i.
 struct Cached {
   std::uint32_t groups = 1, rows = 3, features = 64, cached = 40, fresh = 3, length = 17;
+  std::uint32_t batch = 0;   ///< 0: no such dimension; else each has masks of its own
+  bool each_group = false;   ///< masks for each group; one key less in the second
+  bool each_row = false;     ///< cached masks for each row, which does not see keys up to its own
+  bool one_part = false;     ///< no new keys
+  float hidden = -infinity;  ///< of masks
   kernels::Problem problem = {};
   std::array<std::vector<float>, 7> inputs = {};
 
+  std::size_t all_groups() const { return std::size_t{groups} * std::max(batch, 1U); }
+  Shape led(std::uint32_t each, Shape shape) const {
+    shape.insert(shape.begin(), each);
+    if (batch > 0) shape.insert(shape.begin(), batch);
+    return shape;
+  }
+  /// Where the mask of a group and a row begins, in rows.
+  std::size_t mask_row(std::size_t group, std::size_t row, bool with_rows) const {
+    const std::size_t own = each_group ? group : group / groups;
+    return with_rows ? own * rows + row : own;
+  }
+  bool sees(std::size_t mask, std::size_t key) const {
+    const std::size_t own = each_row ? mask / rows : mask, row = each_row ? mask % rows : 0;
+    return key + (each_group ? own % groups % 2 : 0) < length && (!each_row || key >= row);
+  }
   Cached& make(std::uint32_t seed = 1) {
     Random random(seed);
-    const std::array shapes{Shape{groups, rows, features},
-                            Shape{groups, cached, features},
-                            Shape{groups, cached, features},
-                            Shape{groups, fresh, features},
-                            Shape{groups, fresh, features},
-                            Shape{1, 1, cached},
-                            Shape{1, rows, fresh}};
+    const std::uint32_t masks = each_group ? groups : 1;
+    const std::array shapes{
+        led(groups, {rows, features}),   led(groups, {cached, features}),
+        led(groups, {cached, features}), led(masks, {each_row ? rows : 1, cached}),
+        led(groups, {fresh, features}),  led(groups, {fresh, features}),
+        led(masks, {rows, fresh})};
     problem.op = kernels::op_cached_attention;
     problem.attributes = LinearAttributes{0.25, 0};
-    problem.own_inputs = shapes.size();
-    for (std::size_t i = 0; i < shapes.size(); ++i) {
+    problem.own_inputs = one_part ? std::size_t{new_keys} : shapes.size();
+    for (std::size_t i = 0; i < problem.own_inputs; ++i) {
       problem.inputs.emplace_back().descriptor = {DataType::float32, shapes[i]};
       for (std::size_t j = 0; j < *element_count(shapes[i]); ++j)
-        inputs[i].push_back(i == old_mask   ? j < length ? 0 : -infinity
-                            : i == new_mask ? j % fresh <= j / fresh % fresh ? 0 : -infinity
+        inputs[i].push_back(i == old_mask   ? sees(j / cached, j % cached) ? 0 : hidden
+                            : i == new_mask ? j % fresh <= j / fresh % rows ? 0 : hidden
                                             : static_cast<float>(random.pick(0, 2000)) / 1000 - 1);
     }
     problem.outputs.emplace_back().descriptor = {DataType::float32, shapes[q]};
@@ -88,7 +107,8 @@ struct Cached {
 
 std::vector<float> computed(const Cached& attention, bool in_parts = false) {
   std::vector<std::span<const std::byte>> inputs;
-  for (const auto& input : attention.inputs) inputs.push_back(std::as_bytes(std::span(input)));
+  for (std::size_t i = 0; i < attention.problem.inputs.size(); ++i)
+    inputs.push_back(std::as_bytes(std::span(attention.inputs[i])));
   return tests::run_fenced<float>(*tests::own_kernel_of(attention.problem), inputs,
                                   attention.inputs[q].size(), to_string(attention.problem),
                                   in_parts ? tests::run_parts : tests::run_whole);
@@ -96,22 +116,25 @@ std::vector<float> computed(const Cached& attention, bool in_parts = false) {
 
 std::vector<double> expected(const Cached& a) {
   std::vector<double> result(a.inputs[q].size());
-  const std::size_t keys = a.cached + a.fresh, f = a.features;
-  for (std::size_t i = 0; i < a.groups * a.rows; ++i) {
-    const std::size_t group = i / a.rows;
+  const std::size_t fresh = a.one_part ? 0 : a.fresh, keys = a.cached + fresh, f = a.features;
+  for (std::size_t i = 0; i < a.all_groups() * a.rows; ++i) {
+    const std::size_t group = i / a.rows, row = i % a.rows;
     const auto element = [&](AttentionOperand old, AttentionOperand own, std::size_t k,
                              std::size_t j) {
       return double{k < a.cached ? a.inputs[old][(group * a.cached + k) * f + j]
-                                 : a.inputs[own][(group * a.fresh + k - a.cached) * f + j]};
+                                 : a.inputs[own][(group * fresh + k - a.cached) * f + j]};
+    };
+    const auto mask = [&](std::size_t k) {
+      return double{k < a.cached
+                        ? a.inputs[old_mask][a.mask_row(group, row, a.each_row) * a.cached + k]
+                        : a.inputs[new_mask][a.mask_row(group, row, true) * fresh + k - a.cached]};
     };
     std::vector<double> weights(keys);
     double most = -infinity, sum = 0;
     for (std::size_t k = 0; k < keys; ++k) {
       for (std::size_t j = 0; j < f; ++j)
         weights[k] += a.inputs[q][i * f + j] * element(old_keys, new_keys, k, j);
-      weights[k] = weights[k] * 0.25 +
-                   double{k < a.cached ? a.inputs[old_mask][k]
-                                       : a.inputs[new_mask][i % a.rows * a.fresh + k - a.cached]};
+      weights[k] = weights[k] * 0.25 + mask(k);
       most = std::max(most, weights[k]);
     }
     for (double& weight : weights) sum += weight = std::exp(weight - most);
@@ -138,7 +161,8 @@ bool equal_bits(std::span<const float> a, std::span<const float> b) {
 
 // -- the pass -------------------------------------------------------------------------------------
 
-/// An attention as decoders write it. Each field is one thing that may be otherwise.
+/// An attention as decoders write it, of new keys beside a cache. Each field is one thing that may
+/// be otherwise.
 struct WrittenAttention {
   Shape mask{1, 1, 40};
   std::vector<std::uint32_t> turn{0, 2, 1};
@@ -194,8 +218,63 @@ struct WrittenAttention {
   }
 };
 
+/// An attention to a cache that has all keys, as ONNX Runtime's WebNN provider writes
+/// GroupQueryAttention: heads repeat the keys of their group. Each field is one thing that may be
+/// otherwise.
+struct RepeatedKeys {
+  std::uint32_t batch = 1, groups = 2, each = 3, rows = 1, features = 32;
+  bool repeats = true, repeats_values = true, by_heads = true, constant_mask = false;
+  Shape mask{};  ///< default: of each head and row
+  bool wrong_turn = false, mask_first = false;
+  std::uint32_t softmax_axis = 3;
+  int read_too = -1;
+
+  GraphMaker maker = {};
+  std::vector<ValueId> inner = {};
+
+  ValueId add(std::string_view name, std::vector<ValueId> inputs, Shape shape,
+              Attributes attributes = {}) {
+    inner.push_back(maker.node(tests::op_named(name), std::move(inputs), std::move(shape),
+                               std::move(attributes)));
+    return inner.back();
+  }
+  ValueId repeated(ValueId x, bool repeat) {
+    if (!repeat || each == 1) return x;
+    const Shape one =
+        by_heads ? Shape{batch, groups, 1, 40, features} : Shape{batch, 1, groups, 40, features};
+    Shape wide = one;
+    wide[by_heads ? 2 : 1] = each;
+    const Shape heads{batch, groups * each, 40, features};
+    const auto apart = add("reshape", {x}, one, ReshapeAttributes{one});
+    return add("reshape", {add("expand", {apart}, wide, ExpandAttributes{wide})}, heads,
+               ReshapeAttributes{heads});
+  }
+  void make() {
+    const std::uint32_t heads = groups * each;
+    const Shape query{batch, heads, rows, features}, scores{batch, heads, rows, 40};
+    const Shape cache{batch, groups, 40, features}, all{batch, heads, 40, features};
+    if (mask.empty()) mask = scores;
+    const auto queries = maker.input(query), k = maker.input(repeats ? cache : all),
+               v = maker.input(repeats && repeats_values ? cache : all),
+               m = constant_mask ? maker.random(mask) : maker.input(mask);
+    const std::vector<std::uint32_t> order = wrong_turn ? std::vector<std::uint32_t>{1, 0, 3, 2}
+                                                        : std::vector<std::uint32_t>{0, 1, 3, 2};
+    const auto turned = add("transpose", {repeated(k, repeats)}, {batch, heads, features, 40},
+                            TransposeAttributes{order});
+    const auto product = add("matmul", {queries, turned}, scores);
+    const auto scaled = add("mul", {product, maker.constant<float>({1}, {0.5F})}, scores);
+    const auto masked =
+        add("add", mask_first ? std::vector{m, scaled} : std::vector{scaled, m}, scores);
+    const auto weights = add("softmax", {masked}, scores, SoftmaxAttributes{softmax_axis});
+    const auto of_values = repeated(v, repeats && repeats_values);
+    maker.output(maker.node(op("matmul"), {weights, of_values}, query));
+    if (read_too >= 0) maker.output(inner[static_cast<std::size_t>(read_too)]);
+  }
+};
+
 /// True if the plan has the step. Its results are near those of a plan without passes.
-bool has_step(WrittenAttention written, const std::string& what) {
+template <class Written>
+bool has_step(Written written, const std::string& what) {
   written.make();
   Runner with(kernels::make_cpu_backend(), written.maker.share());
   Runner without(kernels::make_cpu_backend({.optimize = false}), written.maker.share());
@@ -225,6 +304,11 @@ BOOST_AUTO_TEST_CASE(near_double_precision) {
                      .cached = random.pick(1, 90),
                      .fresh = random.pick(1, 20)};
     attention.length = random.pick(0, attention.cached);
+    attention.batch = random.pick(0, 2);
+    attention.each_group = random.pick(0, 1) != 0;
+    attention.each_row = random.pick(0, 1) != 0;
+    if (random.pick(0, 1) != 0) attention.hidden = std::numeric_limits<float>::lowest();
+    attention.one_part = attention.length > attention.rows && random.pick(0, 1) != 0;
     attention.make(seed);
     check_values(attention, computed(attention));
   }
@@ -243,6 +327,38 @@ BOOST_AUTO_TEST_CASE(places_that_hold_no_token_are_not_read) {
   const auto result = computed(attention);
   for (const auto operand : {old_keys, old_values}) attention.inputs[operand].resize(17 * 64);
   BOOST_TEST(equal_bits(computed(attention), result));
+}
+
+// Each row as it would be if it were the only one: the first keys are hidden, too.
+BOOST_AUTO_TEST_CASE(keys_that_a_row_does_not_see_are_not_read) {
+  auto attention = Cached{.groups = 2, .cached = 30, .each_row = true}.make();
+  const auto result = computed(attention);
+  for (std::size_t group = 0; group < 2; ++group)
+    for (const std::size_t key : {0, 1}) {
+      auto spoilt = attention;
+      for (const auto operand : {old_keys, old_values})
+        spoilt.inputs[operand][(group * 30 + key) * 64] = nan;
+      const auto after = computed(spoilt);
+      for (std::size_t row = 0; row < 6; ++row)
+        BOOST_TEST(equal_bits(std::span(after).subspan(row * 64, 64),
+                              std::span(result).subspan(row * 64, 64)) ==
+                       (row / 3 != group || row % 3 > key),
+                   group << ", " << key << ", " << row);
+    }
+}
+
+// The lowest number hides a key only beside others: if a row sees nothing else, all keys count.
+BOOST_AUTO_TEST_CASE(a_row_of_hidden_keys_alone) {
+  constexpr float low = std::numeric_limits<float>::lowest();
+  for (const bool one_part : {false, true}) {
+    auto attention = Cached{.length = 0, .one_part = one_part, .hidden = low}.make();
+    std::ranges::fill(attention.inputs[new_mask], low);
+    const auto result = computed(attention);
+    check_values(attention, result);
+    BOOST_TEST(std::ranges::none_of(result, [](float x) { return std::isnan(x); }));
+  }
+  const auto nothing = Cached{.length = 0, .one_part = true}.make();
+  BOOST_TEST(std::ranges::all_of(computed(nothing), [](float x) { return std::isnan(x); }));
 }
 
 BOOST_AUTO_TEST_CASE(a_row_has_the_equal_bits_alone_and_among_others) {
@@ -312,16 +428,17 @@ BOOST_AUTO_TEST_CASE(attentions_of_decoders_are_one_step) {
   joined({.rows = 1}, "one row");
   joined({.swapped = true}, "the new values first");
   joined({.mask_first = true}, "masks first");
+  joined({.mask = {1, 6, 40}}, "a mask for each row");
+  joined({.mask = {2, 1, 40}}, "a mask for each group");
+  joined({.mask = {40}}, "a mask of one dimension");
+  joined({.many_masks = true}, "new masks for each group");
 }
 
 BOOST_AUTO_TEST_CASE(near_misses_stay) {
   const auto stays = [](WrittenAttention written, const std::string& what) {
     BOOST_TEST(!has_step(std::move(written), what), what);
   };
-  stays({.mask = {1, 6, 40}}, "a mask for each row");
-  stays({.mask = {2, 1, 40}}, "a mask for each group");
   stays({.mask = {1, 1, 1}}, "a mask for all keys");
-  stays({.many_masks = true}, "new masks for each group");
   stays({.unmasked = true}, "no masks");
   stays({.rows = 5, .softmax_axis = 1}, "a softmax of columns");
   stays({.rows = 5, .softmax_axis = 0}, "a softmax of groups");
@@ -334,9 +451,53 @@ BOOST_AUTO_TEST_CASE(near_misses_stay) {
   all.make();
   std::size_t kept = 0;
   for (std::size_t i = 0; i < all.inner.size(); ++i)
-    kept +=
-        has_step({.read_too = static_cast<int>(i)}, "inner result " + std::to_string(i)) ? 1U : 0U;
+    kept += has_step(WrittenAttention{.read_too = static_cast<int>(i)},
+                     "inner result " + std::to_string(i))
+                ? 1U
+                : 0U;
   BOOST_TEST(kept == 2U);
+}
+
+BOOST_AUTO_TEST_CASE(a_cache_of_all_keys_is_one_step) {
+  const auto joined = [](RepeatedKeys written, const std::string& what) {
+    BOOST_TEST(has_step(std::move(written), what), what);
+  };
+  joined({}, "as it is written");
+  joined({.mask = {1, 1, 1, 40}}, "a mask for all heads");
+  joined({.rows = 2}, "two rows");
+  joined({.batch = 2}, "two sequences");
+  joined({.batch = 2, .mask = {2, 1, 1, 40}}, "two sequences, a mask for all heads");
+  joined({.batch = 2, .mask = {1, 6, 1, 40}}, "two sequences of the same masks");
+  joined({.each = 1}, "a head of keys for each");
+  joined({.repeats = false}, "keys of all heads");
+  joined({.repeats = false, .mask = {40}}, "a mask of one dimension");
+  joined({.mask_first = true}, "the mask first");
+  joined({.by_heads = false}, "keys that are repeated one behind the other, which stay so");
+}
+
+BOOST_AUTO_TEST_CASE(near_misses_of_a_cache_of_all_keys_stay) {
+  const auto stays = [](RepeatedKeys written, const std::string& what) {
+    BOOST_TEST(!has_step(std::move(written), what), what);
+  };
+  stays({.rows = 3}, "more rows of a group than 8");
+  stays({.each = 1, .rows = 9}, "more rows than 8");
+  stays({.rows = 2, .mask = {1, 1, 2, 40}}, "masks of two rows for all heads");
+  stays({.rows = 2, .mask = {1, 6, 1, 40}}, "a mask of each head for two rows");
+  stays({.constant_mask = true}, "a mask that is constant");
+  stays({.features = 24}, "features that are not whole vectors");
+  stays({.repeats_values = false}, "values that are not repeated");
+  stays({.groups = 1, .each = 1, .wrong_turn = true}, "a transpose of heads");
+  stays({.repeats = false, .softmax_axis = 1}, "a softmax of heads");
+  // Each inner result, if another reader needs it: all but repeated keys and values.
+  RepeatedKeys all;
+  all.make();
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < all.inner.size(); ++i)
+    kept +=
+        has_step(RepeatedKeys{.read_too = static_cast<int>(i)}, "inner result " + std::to_string(i))
+            ? 1U
+            : 0U;
+  BOOST_TEST(kept == 7U);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -91,22 +91,38 @@ struct MaskedScores {
   float scale;
 };
 
+/// Finds attentions over a cache in two forms: with new keys beside the cached ones, or with a
+/// cache to which the new keys were added before.
 class CachedAttentionJoin {
  public:
   explicit CachedAttentionJoin(PlanGraph& graph) : graph_(graph), match_(graph) {}
 
   void run() {
-    for (std::size_t i = 0; i < graph_.nodes.size(); ++i)
-      if (auto attention = attention_of(graph_.nodes[i])) {
-        match_.forget(i);
-        graph_.nodes[i] = *std::move(attention);
-        match_.learn(i);
-      }
+    std::vector<PlanNode> nodes;
+    for (const PlanNode& node : graph_.nodes)
+      if (auto attention = of_two_parts(node))
+        nodes.push_back(*std::move(attention));
+      else if (!add_of_one_part(nodes, node))
+        nodes.push_back(node);
+    graph_.nodes = std::move(nodes);
     graph_.sweep();
   }
 
  private:
-  std::optional<PlanNode> attention_of(const PlanNode& sum) const {
+  /// With more rows that share keys, products of matrices are faster.
+  static constexpr std::uint32_t most_rows_of_one_part = 8;
+
+  const Shape& shape(ValueId value) const { return match_.descriptor(value).shape; }
+
+  std::optional<PlanNode> taken(PlanNode node) const {
+    node.op = op_cached_attention;
+    node.own_inputs = node.inputs.size();
+    return cached_attention(problem_of(graph_, node)) ? std::optional(std::move(node))
+                                                      : std::nullopt;
+  }
+
+  // -- cached and new keys apart ------------------------------------------------------------------
+  std::optional<PlanNode> of_two_parts(const PlanNode& sum) const {
     if (sum.op != op("add")) return std::nullopt;
     for (const auto& [first, second] : both_orders) {
       const PlanNode* const cached = match_.only_made_by(sum.inputs[first], op("matmul"));
@@ -117,14 +133,11 @@ class CachedAttentionJoin {
       const auto& [old, own] = *scores;
       if (old.q != own.q || old.scale != own.scale) return std::nullopt;
       PlanNode node;
-      node.op = op_cached_attention;
       node.attributes = LinearAttributes{old.scale, 0};
-      node.inputs = {old.q, old.k, cached->inputs[1], own.k, fresh->inputs[1], old.mask, own.mask};
-      node.own_inputs = node.inputs.size();
+      node.inputs = {old.q, old.k, cached->inputs[1], old.mask, own.k, fresh->inputs[1], own.mask};
       node.outputs = sum.outputs;
       node.label = sum.label;
-      return cached_attention(problem_of(graph_, node)) ? std::optional(std::move(node))
-                                                        : std::nullopt;
+      return taken(std::move(node));
     }
     return std::nullopt;
   }
@@ -132,17 +145,18 @@ class CachedAttentionJoin {
   /// The scores whose weights are the values `cached` and `fresh`, in this order.
   std::optional<std::pair<MaskedScores, MaskedScores>> scores_of(ValueId cached,
                                                                  ValueId fresh) const {
+    const auto axis = static_cast<std::uint32_t>(shape(cached).size() - 1);
     const PlanNode* const split = match_.only_made_by(cached, op("split"));
     if (split == nullptr || match_.only_made_by(fresh, op("split")) != split ||
         split->outputs.size() != 2 || split->outputs[0] != cached ||
-        std::get<SplitAttributes>(split->attributes).axis != 2)
+        std::get<SplitAttributes>(split->attributes).axis != axis)
       return std::nullopt;
     const PlanNode* const softmax = match_.only_made_by(split->inputs[0], op("softmax"));
-    if (softmax == nullptr || std::get<SoftmaxAttributes>(softmax->attributes).axis != 2)
+    if (softmax == nullptr || std::get<SoftmaxAttributes>(softmax->attributes).axis != axis)
       return std::nullopt;
     const PlanNode* const both = match_.only_made_by(softmax->inputs[0], op("concat"));
     if (both == nullptr || both->inputs.size() != 2 ||
-        std::get<ConcatAttributes>(both->attributes).axis != 2 ||
+        std::get<ConcatAttributes>(both->attributes).axis != axis ||
         match_.descriptor(both->inputs[0]) != match_.descriptor(cached))
       return std::nullopt;
     const auto old = masked(both->inputs[0]), own = masked(both->inputs[1]);
@@ -160,13 +174,100 @@ class CachedAttentionJoin {
         const PlanNode* const product = match_.only_made_by(mul->inputs[from], op("matmul"));
         if (!scale || product == nullptr) continue;
         const PlanNode* const turn = match_.made_by(product->inputs[1], op("transpose"));
-        if (turn == nullptr || std::get<TransposeAttributes>(turn->attributes).permutation !=
-                                   std::vector<std::uint32_t>{0, 2, 1})
-          return std::nullopt;
+        if (turn == nullptr || !swaps_last_two(*turn)) return std::nullopt;
         return MaskedScores{product->inputs[0], turn->inputs[0], add->inputs[mask], *scale};
       }
     }
     return std::nullopt;
+  }
+
+  static bool swaps_last_two(const PlanNode& turn) {
+    const auto& order = std::get<TransposeAttributes>(turn.attributes).permutation;
+    if (!order || order->size() < 3) return false;
+    const auto rank = static_cast<std::uint32_t>(order->size());
+    for (std::uint32_t i = 0; i < rank; ++i)
+      if ((*order)[i] != (i + 2 < rank ? i : 2 * rank - 3 - i)) return false;
+    return true;
+  }
+
+  // -- all keys in the cache ----------------------------------------------------------------------
+  /// Heads that share keys are rows of one matrix in the step: `q` and `mask` get another shape.
+  bool add_of_one_part(std::vector<PlanNode>& nodes, const PlanNode& product) {
+    if (product.op != op("matmul")) return false;
+    const PlanNode* const softmax = match_.only_made_by(product.inputs[0], op("softmax"));
+    const Shape whole = shape(product.outputs[0]);  // a copy: values are added
+    if (softmax == nullptr || whole.size() < 3 ||
+        std::get<SoftmaxAttributes>(softmax->attributes).axis + 1 != whole.size())
+      return false;
+    const auto scores = masked(softmax->inputs[0]);
+    if (!scores || graph_.is_constant(scores->mask) || shape(scores->q) != whole) return false;
+    const ValueId keys = before_repetition(scores->k),
+                  values = before_repetition(product.inputs[1]);
+    Shape grouped = whole, mask = shape(scores->mask);
+    if (keys != scores->k) {
+      const std::size_t heads = whole.size() - 3;
+      const std::uint32_t groups = shape(keys)[heads], each = whole[heads] / groups;
+      grouped[heads] = groups;
+      grouped[heads + 1] *= each;
+      if (mask.size() != whole.size() || (mask[heads] == 1 && mask[heads + 1] != 1)) return false;
+      if (mask[heads] != 1) {
+        if (mask[heads + 1] != whole[heads + 1]) return false;
+        mask[heads] = groups;
+        mask[heads + 1] *= each;
+      }
+    }
+    if (grouped[grouped.size() - 2] > most_rows_of_one_part) return false;
+    std::vector<PlanNode> added;
+    const auto reshaped = [&](ValueId from, const Shape& to) {
+      if (shape(from) == to) return from;
+      PlanValue value;
+      value.descriptor = {DataType::float32, to};
+      const ValueId result = graph_.add_value(std::move(value));
+      added.push_back(
+          unary_node(op("reshape"), ReshapeAttributes{to}, from, result, product.label));
+      return result;
+    };
+    PlanNode node;
+    node.attributes = LinearAttributes{scores->scale, 0};
+    node.inputs = {reshaped(scores->q, grouped), keys, values, reshaped(scores->mask, mask)};
+    node.label = product.label;
+    node.outputs = product.outputs;
+    if (grouped != whole) {
+      PlanValue value;
+      value.descriptor = {DataType::float32, grouped};
+      node.outputs = {graph_.add_value(std::move(value))};
+    }
+    auto attention = taken(std::move(node));
+    if (!attention) return false;
+    const ValueId result = attention->outputs[0];
+    added.push_back(*std::move(attention));
+    if (grouped != whole)
+      added.push_back(unary_node(op("reshape"), ReshapeAttributes{whole}, result,
+                                 product.outputs[0], product.label));
+    nodes.insert(nodes.end(), added.begin(), added.end());
+    return true;
+  }
+
+  /// [..., groups, keys, features], if `value` repeats it for the heads of each group, as reshape,
+  /// expand and reshape do; else `value`.
+  ValueId before_repetition(ValueId value) const {
+    const PlanNode* const joined = match_.made_by(value, op("reshape"));
+    const PlanNode* const repeated =
+        joined == nullptr ? nullptr : match_.made_by(joined->inputs[0], op("expand"));
+    const PlanNode* const apart =
+        repeated == nullptr ? nullptr : match_.made_by(repeated->inputs[0], op("reshape"));
+    if (apart == nullptr) return value;
+    const Shape &from = shape(apart->inputs[0]), &wide = shape(joined->inputs[0]),
+                &to = shape(value);
+    const std::size_t rank = to.size();
+    if (rank < 3 || from.size() != rank || wide.size() != rank + 1) return value;
+    Shape one = from;
+    one.insert(one.begin() + static_cast<std::ptrdiff_t>(rank - 2), 1);
+    Shape each = one, heads = from;
+    each[rank - 2] = wide[rank - 2];
+    heads[rank - 3] *= wide[rank - 2];
+    return shape(repeated->inputs[0]) == one && wide == each && to == heads ? apart->inputs[0]
+                                                                            : value;
   }
 
   PlanGraph& graph_;
