@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "onnx/handlers.hpp"
 #include "onnx/operators/reshape.hpp"
@@ -240,11 +241,110 @@ void matmul_blocks(Node& node) {
   node.set(result.operand());
 }
 
+// -- tables ---------------------------------------------------------------------------------------
+
+/// A table whose elements of `bits` bits are neighbours in bytes, the lowest bits first.
+struct PackedTable {
+  Term bytes;
+  std::uint32_t bits;
+  double offset = 0;  ///< bytes hold each element plus this
+};
+
+/// A table of int4 or uint4 as bytes of two elements each, if it is known and its rows are even.
+std::optional<PackedTable> packed_table(Node& node, std::size_t i, std::uint32_t last) {
+  const auto* const known = node.literal(i);
+  if (known == nullptr || known->shape[last] % 2 != 0) return std::nullopt;
+  const bool is_signed = known->type == ElementType::int4;
+  const auto flip = std::byte{static_cast<std::uint8_t>(is_signed ? 8 : 0)};
+  const Dimensions shape(known->shape);
+  const OperandDescriptor half{DataType::uint8, shape.with(last, shape[last] / 2)};
+  Buffer bytes(known->bytes.size() / 2);
+  node.importer.spend_bytes(bytes.size());
+  for (std::size_t k = 0; k < known->bytes.size(); ++k)
+    bytes.data()[k / 2] |= ((known->bytes[k] & std::byte{0xf}) ^ flip) << k % 2 * 4;
+  const Term packed(node, node.builder.constant(half, std::move(bytes)));
+  return PackedTable{packed, 4, is_signed ? 8.0 : 0.0};
+}
+
+/// `length` elements of each row, as float32.
+Term unpacked(const Term& bytes, std::uint32_t bits, std::uint32_t length) {
+  auto rest = bytes.cast(DataType::float32);
+  const auto rank = static_cast<std::uint32_t>(rest.rank());
+  std::vector<Term> parts;
+  for (std::uint32_t i = 0; i + bits < 8; i += bits) {
+    const auto above = (rest * std::exp2(-static_cast<double>(bits))).floor();
+    parts.push_back((rest - above * std::exp2(bits)).unsqueeze(rank));
+    rest = above;
+  }
+  if (parts.empty()) return rest;
+  parts.push_back(rest.unsqueeze(rank));
+  const auto wide = static_cast<std::uint32_t>(rest.shape().back() * parts.size());
+  return concat(parts, rank).reshape(rest.shape().with(rank - 1, wide)).slice(rank - 1, 0, length);
+}
+
+/// data, indices, scales, zero_points?: rows are gathered as they are stored, and only they become
+/// real numbers.
+void gather_blocks(Node& node) {
+  const auto type = node.type(0);
+  const bool is_bytes = type == ElementType::uint8;
+  if (!is_bytes && type != ElementType::int4 && type != ElementType::uint4)
+    unsupported("data of " + std::string(to_string(type)));
+  const auto bits = unsigned_list({node.integer("bits", 4)}, "bits").front();
+  if ((bits != 2 && bits != 4 && bits != 8) || (!is_bytes && bits != 4))
+    unsupported("attribute 'bits' of " + std::to_string(bits));
+  const auto rank = node.rank(0);
+  const auto from = node.axis(node.integer("gather_axis", 0), rank);
+  const auto divided = node.axis(node.integer("quantize_axis", 1), rank);
+  const auto block = unsigned_list({node.integer("block_size", 128)}, "block_size").front();
+  const auto last = static_cast<std::uint32_t>(rank - 1);
+  if (from == divided || (is_bytes && bits < 8 && from == last))
+    malformed("attributes 'gather_axis' and 'quantize_axis' of " + std::to_string(from) + " and " +
+              std::to_string(divided));
+  const std::uint32_t in_byte = is_bytes ? 8 / bits : 1;
+  Shape whole = node.shape(0);  // of the elements
+  whole[last] *= in_byte;
+  const auto scales = term(node, 2);
+  const auto blocks = scales.rank() == rank ? scales.shape()[divided] : 0;
+  const auto length = whole[divided];
+  if (block == 0 || scales.shape() != Dimensions(whole).with(divided, (length - 1) / block + 1))
+    malformed("scales of shape " + to_string(scales.shape()) + " for blocks of " +
+              std::to_string(block) + " of " + to_string(whole));
+
+  const auto indices = term(node, 1);
+  const auto taken = [&](const Term& x) { return x.gather(indices, from); };
+  const auto moved = [&](std::uint32_t axis) {
+    return axis < from ? axis : axis + static_cast<std::uint32_t>(indices.rank()) - 1;
+  };
+  const auto steps = [&](std::size_t input, std::uint32_t wide) {
+    return unpacked(taken(term(node, input)), is_bytes ? bits : 8, wide);
+  };
+  const auto packed = is_bytes || from == last ? std::nullopt : packed_table(node, 0, last);
+  const auto values =
+      packed ? unpacked(taken(packed->bytes), packed->bits, whole[last]) : steps(0, whole[last]);
+  const double offset = packed ? packed->offset : 0;
+  const auto zero = node.has_input(3) ? steps(3, scales.shape()[last]) + offset
+                                      : values.number(offset + (is_bytes ? 1U << (bits - 1) : 0U));
+  /// A number of each block, for each element.
+  const auto at = moved(divided);
+  const auto each = [&](const Term& x) {
+    if (x.rank() == 0) return x;
+    Shape repeated = x.unsqueeze(at + 1).shape();
+    repeated[at + 1] = block;
+    return x.unsqueeze(at + 1)
+        .expand(repeated)
+        .reshape(x.shape().with(at, blocks * block))
+        .slice(at, 0, length);
+  };
+  const auto real = (values - each(zero)) * each(taken(scales).cast(DataType::float32));
+  node.set(real.cast(scales.data_type()).operand(), 0, node.type(2));
+}
+
 }  // namespace
 
 std::span<const Row> quantized_rows() noexcept {
   static constexpr std::array rows{
       Row{"com.microsoft:DynamicQuantizeMatMul", dynamic_quantize_matmul},
+      Row{"com.microsoft:GatherBlockQuantized", gather_blocks},
       Row{"com.microsoft:MatMulIntegerToFloat", matmul_integer_to_float},
       Row{"com.microsoft:MatMulNBits", matmul_blocks},
       Row{"com.microsoft:QGemm", qgemm},

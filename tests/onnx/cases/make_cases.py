@@ -15,7 +15,8 @@ from onnx import TensorProto, helper
 
 FOLDER = pathlib.Path(__file__).parent
 TYPES = {"float32": TensorProto.FLOAT, "int64": TensorProto.INT64, "int32": TensorProto.INT32,
-         "int8": TensorProto.INT8, "uint8": TensorProto.UINT8}
+         "int8": TensorProto.INT8, "uint8": TensorProto.UINT8, "int4": TensorProto.INT4,
+         "uint4": TensorProto.UINT4}
 CASES = []
 
 
@@ -280,6 +281,38 @@ def quantized():
     blocks("2 bits, zero points", 2, 16, True)
     blocks("2 bits, zero points of floats", 2, 32, True, real=True)
     blocks("4 bits, zero points of floats", 4, 16, True, real=True)
+    tables()
+
+
+def tables():
+    """Rows of tables in blocks."""
+    def table(name, shape, kind, bits=4, block=16, zeros=False, indices=(2, 0, 3, -1), known=False,
+              gather=0, divided=1):
+        whole = list(shape)
+        parts = list(whole)
+        parts[divided] = -(-whole[divided] // block)
+        least, most = (-8, 7) if kind == "int4" else (0, 15) if kind == "uint4" else (0, 255)
+
+        def drawn_in_bytes(seed, size):
+            packed = [*size[:-1], -(-size[-1] * bits // 8)] if kind == "uint8" else size
+            return drawn(seed, least, most, packed, kind, True)
+        scales = Value("float32", parts, [(1 + i % 5) / 64 for i in range(count(parts))], True)
+        at = Value("int64", (2, len(indices) // 2), list(indices), known)
+        case("GatherBlockQuantized", name,
+             [drawn_in_bytes(130, whole), at, scales,
+              drawn_in_bytes(131, parts) if zeros else None],
+             bits=bits, block_size=block, gather_axis=gather, quantize_axis=divided)
+    for bits in (2, 4, 8):
+        table(f"{bits} bits", (4, 40), "uint8", bits)
+        table(f"{bits} bits, zero points", (4, 48), "uint8", bits, zeros=True)
+    for kind in ("int4", "uint4"):
+        table(kind, (4, 40), kind)
+        table(f"{kind}, zero points", (4, 48), kind, zeros=True)
+        table(f"{kind}, an odd width", (4, 33), kind, zeros=True)
+    table("known indices", (4, 32), "uint4", known=True)
+    table("blocks of rows", (40, 4, 2), "int4", gather=1, divided=0, zeros=True)
+    table("the last axis", (40, 4), "int4", gather=1, divided=0, zeros=True)
+    table("three dimensions", (4, 3, 32), "uint8", divided=2, zeros=True)
 
 
 def named(inputs):
