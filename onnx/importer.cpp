@@ -158,6 +158,17 @@ std::string Importer::origin_of(const std::string& name) const {
   return found.size() > most_named ? text + ", ..." : text;
 }
 
+bool Importer::has_only_new_steps(const std::string& name) const {
+  if (!options_.only_new_steps) return false;
+  for (const auto* node : model_.body(model_.graph()).nodes)
+    each_read(*node, [&](const std::string& read) {
+      if (read == name)
+        unsupported("new steps alone, as operator " + quote(node->op_type()) + " reads " +
+                    quote(name));
+    });
+  return true;
+}
+
 void Importer::warn(const std::string& text) {
   if (!warnings_.insert(text).second) return;
   if (options_.on_warning) options_.on_warning(text);

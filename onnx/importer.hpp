@@ -60,6 +60,9 @@ class Importer {
   /// "calculated from input 'sr'": the model's inputs that tensor `name` of the main graph depends
   /// on. Empty if the tensor is an input itself, or depends on none.
   std::string origin_of(const std::string& name) const;
+  /// True if output `name` of the main graph is to have the new steps alone:
+  /// ImportOptions::only_new_steps. Throws if another node reads it.
+  bool has_only_new_steps(const std::string& name) const;
   /// Warns of a deviation from the model, once for each text.
   void warn(const std::string& text);
 

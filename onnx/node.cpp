@@ -292,6 +292,12 @@ void Node::set_all(std::vector<Tensor> tensors) {
   }
 }
 
+void Node::set_present(Operand whole, Operand fresh, std::size_t i) {
+  const bool alone = wants_output(i) && frame_.depth == 0 &&
+                     importer.has_only_new_steps(message_.output(static_cast<int>(i)));
+  set(std::move(alone ? fresh : whole), i);
+}
+
 void Node::forward(std::size_t i, std::size_t output) { set(input(i).renamed(), output); }
 
 }  // namespace polychron::onnx::detail

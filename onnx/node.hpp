@@ -101,6 +101,9 @@ class Node {
   void set(Tensor tensor, std::size_t i);
   /// Sets all outputs, from the results of a body.
   void set_all(std::vector<Tensor> tensors);
+  /// Sets output `i`, which is a past input with new steps behind it, or these alone:
+  /// ImportOptions::only_new_steps.
+  void set_present(Operand whole, Operand fresh, std::size_t i);
   /// The output is input `i` itself.
   void forward(std::size_t i, std::size_t output = 0);
 

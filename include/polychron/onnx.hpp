@@ -114,6 +114,10 @@ struct ImportOptions {
   /// computed in float32. Called on the caller's thread during the import. RuntimeOptions::log
   /// receives the same lines.
   std::function<void(const std::string&)> on_warning{};
+  /// True: the present keys and values of GroupQueryAttention and Attention are outputs without
+  /// their past, of the new steps alone. The caller appends them to a tensor of its own, so that a
+  /// step does not copy the past. Nodes that read the present are refused (not_supported).
+  bool only_new_steps = false;
 };
 
 /// Part of the message of an import that fails because an operator needs a value now: "operator

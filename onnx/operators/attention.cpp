@@ -226,13 +226,33 @@ Term present(Node& node, std::size_t input, const Term& now, const Positions& p)
       node.builder.scatter_nd(longer.operand(), indices.operand(), now.operand(), node.label()));
 }
 
+/// `kept`, and within the window in front of a query.
+Term in_window(const Node& node, const Term& kept, const Term& position, const Term& queried) {
+  const auto window = node.integer("local_window_size", -1);
+  return window > 0 ? kept && position > queried - static_cast<double>(window) : kept;
+}
+
 /// The keys that a query sees: those up to its own position.
 Term visible(Node& node, const Positions& p, const Term& like) {
   const auto position = iota(node, DataType::int32, 4, 3, p.keys);
-  auto kept = position <= p.queried;
-  const auto window = node.integer("local_window_size", -1);
-  if (window > 0) kept = kept && position > p.queried - static_cast<double>(window);
+  const auto kept = in_window(node, position <= p.queried, position, p.queried);
   return mask_of(kept, lowest(like.data_type()), like);
+}
+
+/// The attention to the past and to the new steps, which need not be put together for it.
+Term attend_in_parts(Node& node, const Operands& o, const Positions& p) {
+  const auto heads = o.query.shape()[1], groups = o.key.shape()[1];
+  const auto masked = [&](const Term& kept) {
+    return mask_by_group(mask_of(kept, -INFINITY, o.query), heads, groups, p.queries);
+  };
+  const auto place = iota(node, DataType::int32, 4, 3, p.past);
+  const auto old = in_window(node, place < p.known, place, p.queried);
+  const auto row = iota(node, DataType::int32, 4, 2, p.queries),
+             column = iota(node, DataType::int32, 4, 3, p.queries);
+  const auto own = in_window(node, column <= row, column, row);
+  return attend(by_group(o.query, groups), {term(node, 3), term(node, 4), masked(old)},
+                {o.key, o.value, masked(own)}, scale_of(node, o.query))
+      .reshape(o.query.shape());
 }
 
 /// query, key?, value?, past_key?, past_value?, seqlens_k, total_sequence_length, cos_cache?,
@@ -269,24 +289,18 @@ void group_query_attention(Node& node) {
     o.query = rotated(o.query, cosines, sines, interleaved);
     o.key = rotated(o.key, cosines, sines, interleaved);
   }
+  if (node.real("softcap", 0) != 0) unsupported("attribute 'softcap'");
+  const auto fresh = o;
   o.key = present(node, 3, o.key, positions);
   o.value = present(node, 4, o.value, positions);
-  if (node.wants_output(1)) node.set(o.key.operand(), 1);
-  if (node.wants_output(2)) node.set(o.value.operand(), 2);
+  node.set_present(o.key.operand(), fresh.key.operand(), 1);
+  node.set_present(o.value.operand(), fresh.value.operand(), 2);
+  if (past > 0 && !node.has_input(10))
+    return node.set(merge_heads(attend_in_parts(node, fresh, positions)).operand());
   auto mask = visible(node, positions, o.query);
   if (node.has_input(10)) mask = mask + term(node, 10);
-  if (node.real("softcap", 0) != 0) unsupported("attribute 'softcap'");
-  // The queries of a group are the rows of one matrix, multiplied with its keys.
-  const auto group = heads / groups, keys = positions.keys;
-  const auto rows = o.query.reshape({batch, groups, group * queries, features});
-  const auto m = mask.shape();
-  if (m[1] != 1)
-    mask = mask.reshape({m[0], groups, group * queries, keys});
-  else if (group > 1)
-    mask = mask.unsqueeze(2)
-               .expand({m[0], 1, group, queries, keys})
-               .reshape({m[0], 1, group * queries, keys});
-  const auto result = attend(rows, o.key, o.value, scale_of(node, o.query), mask);
+  const auto result = attend(by_group(o.query, groups), o.key, o.value, scale_of(node, o.query),
+                             mask_by_group(mask, heads, groups, queries));
   node.set(merge_heads(result.reshape({batch, heads, queries, o.value.shape().back()})).operand());
 }
 

@@ -24,25 +24,17 @@ void check_shapes(const Attended& o) {
               " and a value of shape " + to_string(v));
 }
 
-/// [batch, heads, queries, n] as [batch, groups, rows, n]: the heads of queries that share a head
-/// of keys become rows of one matrix.
-Term by_group(const Term& x, const Term& key) {
-  const auto s = x.shape();
-  const auto groups = key.shape()[1];
-  return x.reshape({s[0], groups, s[1] / groups * s[2], s[3]});
-}
-
 /// [batch, heads, queries, keys]
 Term scores_of(const Attended& o, double scale) {
   const auto s = o.query.shape();
-  const auto product = by_group(o.query, o.key).matmul(o.key.transpose({0, 1, 3, 2}));
+  const auto product = by_group(o.query, o.key.shape()[1]).matmul(o.key.transpose({0, 1, 3, 2}));
   return product.reshape({s[0], s[1], s[2], o.key.shape()[2]}) * scale;
 }
 
 /// [batch, heads, queries, features of a value]
 Term values_of(const Term& probabilities, const Attended& o) {
   const auto s = o.query.shape();
-  const auto product = by_group(probabilities, o.value).matmul(o.value);
+  const auto product = by_group(probabilities, o.value.shape()[1]).matmul(o.value);
   return product.reshape({s[0], s[1], s[2], o.value.shape()[3]});
 }
 
@@ -66,14 +58,15 @@ DataType softmax_type(const Node& node, DataType otherwise) {
 
 // -- Attention ------------------------------------------------------------------------------------
 
+/// Without the past.
 Attended read_attended(Node& node) {
   const auto input = [&](std::size_t i) {
     const auto x = term(node, i);
     return x.rank() == 3 ? split_heads(x, heads_of(node, i == 0 ? "q_num_heads" : "kv_num_heads"))
                          : x;
   };
-  const auto key = input(1);
-  return {input(0), after(node, 4, key), after(node, 5, input(2))};
+  const auto query = input(0), key = input(1);
+  return {query, key, input(2)};
 }
 
 /// A mask with the rank of the scores. Since opset 24 it may have fewer keys: `otherwise` for those
@@ -143,37 +136,71 @@ bool sees_always(const Node& node, const Attended& o) {
   return node.integer("left_window_size", -1) < 0 || last <= o.key.shape()[2];
 }
 
+/// The attention to the past and to `fresh` steps, which need not be put together for it. `bias` is
+/// that of all keys.
+Term attend_past(Node& node, const Attended& fresh, const std::optional<Term>& bias) {
+  const auto heads = fresh.query.shape()[1], groups = fresh.key.shape()[1],
+             queries = fresh.query.shape()[2], past = past_of(node),
+             keys = past + fresh.key.shape()[2];
+  const auto number = bias ? *bias : fresh.query.number(0).reshape({1, 1, 1, 1});
+  const auto all =
+      mask_by_group(number.expand(number.shape().with(3, keys)), heads, groups, queries);
+  return attend(by_group(fresh.query, groups),
+                {term(node, 4), term(node, 5), all.slice(3, 0, past)},
+                {fresh.key, fresh.value, all.slice(3, past, keys)}, given_scale(node, fresh))
+      .reshape(fresh.query.shape());
+}
+
+/// True if nothing needs the scores, and all of the past has as many features as the new steps.
+bool works_in_parts(const Node& node, const Attended& fresh) {
+  return past_of(node) > 0 && !node.wants_output(3) && node.real("softcap", 0) == 0 &&
+         softmax_type(node, fresh.query.data_type()) == fresh.query.data_type() &&
+         fresh.value.shape() == fresh.key.shape();
+}
+
 /// Q, K, V, attn_mask?, past_key?, past_value?, nonpad_kv_seqlen?
 void scaled_attention(Node& node) {
   if (node.has_input(4) != node.has_input(5)) malformed("one of two past inputs is missing");
   if (node.has_input(4) && node.has_input(6))
     malformed("input 6 is for keys without a past, of which input 4 has one");
-  const auto o = read_attended(node);
+  const auto fresh = read_attended(node);
+  const Attended o{fresh.query, after(node, 4, fresh.key), after(node, 5, fresh.value)};
   check_shapes(o);
-  if (node.wants_output(1)) node.set(o.key.operand(), 1);
-  if (node.wants_output(2)) node.set(o.value.operand(), 2);
+  // Outputs are results of operators, which a key of heads may not be.
+  const auto show_present = [&](std::size_t i, const Term& whole, const Term& x) {
+    if (!node.wants_output(i)) return;
+    const auto now =
+        node.rank(i) == 4 ? node.builder.identity(x.operand(), node.label()) : x.operand();
+    node.set_present(past_of(node) > 0 ? whole.operand() : now, now, i);
+  };
+  show_present(1, o.key, fresh.key);
+  show_present(2, o.value, fresh.value);
   const auto mode = node.integer("qk_matmul_output_mode", 0);
   const auto show = [&](std::int64_t stage, const Term& x) {
     if (mode == stage && node.wants_output(3))
       node.set(x.cast(o.query.data_type()).operand(), 3, node.type(0));
   };
+  const auto bias = bias_of(node, o);
+  std::optional<Term> blind;  // queries that see no key
+  if (bias && !sees_always(node, o))
+    blind = bias->reduce(&GraphBuilder::reduce_max, {3}, true) == -INFINITY;
+  const auto give = [&](const Term& attended) {
+    const auto result = blind ? blind->choose(attended.number(0), attended) : attended;
+    node.set((node.rank(0) == 3 ? merge_heads(result) : result).operand());
+  };
+  if (works_in_parts(node, fresh)) return give(attend_past(node, fresh, bias));
   auto scores = scores_of(o, given_scale(node, o));
   show(0, scores);
   if (const auto cap = node.real("softcap", 0); cap != 0) scores = (scores / cap).tanh() * cap;
   show(1, scores);
-  const auto bias = bias_of(node, o);
   if (bias) scores = scores + *bias;
   show(2, scores);
   const auto type = softmax_type(node, scores.data_type());
   auto probabilities = softmax(scores.cast(type)).cast(o.query.data_type());
-  auto result = values_of(probabilities, o);
-  if (bias && !sees_always(node, o)) {
-    const auto blind = bias->reduce(&GraphBuilder::reduce_max, {3}, true) == -INFINITY;
-    result = blind.choose(result.number(0), result);
-    if (mode == 3) probabilities = blind.choose(result.number(0), probabilities);
-  }
+  const auto result = values_of(probabilities, o);
+  if (blind && mode == 3) probabilities = blind->choose(result.number(0), probabilities);
   show(3, probabilities);
-  node.set((node.rank(0) == 3 ? merge_heads(result) : result).operand());
+  give(result);
 }
 
 // -- FlexAttention --------------------------------------------------------------------------------

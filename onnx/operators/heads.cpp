@@ -31,6 +31,32 @@ Term attend(const Term& query, const Term& key, const Term& value, double scale,
   return query.with(node.builder.softmax(scores.operand(), 3, node.label())).matmul(value);
 }
 
+Term attend(const Term& query, const MaskedKeys& cached, const MaskedKeys& fresh, double scale) {
+  auto& node = query.node();
+  const auto scores = [&](const MaskedKeys& keys) {
+    return query.matmul(keys.key.transpose({0, 1, 3, 2})) * scale + keys.mask;
+  };
+  const auto all = concat({scores(cached), scores(fresh)}, 3);
+  const auto weights = node.builder.softmax(all.operand(), 3, node.label());
+  const auto parts =
+      node.builder.split(weights, {cached.key.shape()[2], fresh.key.shape()[2]}, 3, node.label());
+  return query.with(parts[0]).matmul(cached.value) + query.with(parts[1]).matmul(fresh.value);
+}
+
+Term by_group(const Term& x, std::uint32_t groups) {
+  const auto s = x.shape();
+  return x.reshape({s[0], groups, s[1] / groups * s[2], s[3]});
+}
+
+Term mask_by_group(const Term& mask, std::uint32_t heads, std::uint32_t groups,
+                   std::uint32_t queries) {
+  const auto m = mask.shape();
+  if (m[1] != 1) return by_group(mask.expand({m[0], heads, queries, m[3]}), groups);
+  if (m[2] == 1 || heads == groups) return mask;
+  const Shape each{m[0], 1, heads / groups, queries, m[3]};
+  return mask.unsqueeze(2).expand(each).reshape({m[0], 1, heads / groups * queries, m[3]});
+}
+
 Term mask_of(const Term& kept, double otherwise, const Term& like) {
   return kept.choose(like.number(0), like.number(otherwise));
 }

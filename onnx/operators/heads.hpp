@@ -23,6 +23,23 @@ Term after(Node& node, std::size_t past, const Term& now);
 Term attend(const Term& query, const Term& key, const Term& value, double scale,
             const std::optional<Term>& mask);
 
+/// Keys and values [batch, groups, steps, features], and a mask that broadcasts to [batch, groups,
+/// rows, steps].
+struct MaskedKeys {
+  Term key, value, mask;
+};
+/// softmax(scale * query [cached fresh keys] + [masks]) [cached; fresh values]: [batch, groups,
+/// rows, features], like `query`. Written so that the compiler of graphs makes one step of it,
+/// which does not read the unused part of a cache.
+Term attend(const Term& query, const MaskedKeys& cached, const MaskedKeys& fresh, double scale);
+
+/// [batch, heads, steps, n] as [batch, groups, rows, n]: the heads of a group are rows of one
+/// matrix.
+Term by_group(const Term& x, std::uint32_t groups);
+/// The mask of `queries` queries, which broadcasts to [batch, heads, queries, keys], for rows.
+Term mask_by_group(const Term& mask, std::uint32_t heads, std::uint32_t groups,
+                   std::uint32_t queries);
+
 /// 0 where `kept` is not 0, else `otherwise`: a mask to be added, of `like`'s type.
 Term mask_of(const Term& kept, double otherwise, const Term& like);
 /// A finite number, low enough to mask an element in a softmax.

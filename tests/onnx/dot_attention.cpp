@@ -93,6 +93,37 @@ BOOST_AUTO_TEST_CASE(queries_that_see_nothing) {
         {{"y", steps_of({1.5, 2, 0})}});
 }
 
+// The same as the attention to the present, in which past and new keys are put together.
+BOOST_AUTO_TEST_CASE(attention_over_a_past_is_one_step) {
+  const Attributes heads{{"q_num_heads", 4}, {"kv_num_heads", 2}};
+  for (const std::uint32_t queries : {1U, 3U})
+    for (const Shape& mask : {Shape{queries, 5 + queries}, Shape{1, 4, queries, 5 + queries},
+                              Shape{1, 1, 1, 5 + queries}}) {
+      const Values given{{"q", noise({1, queries, 64})},    {"k", noise({1, queries, 32})},
+                         {"v", noise({1, queries, 32}, 2)}, {"m", noise(mask)},
+                         {"pk", noise({1, 2, 5, 16})},      {"pv", noise({1, 2, 5, 16}, 3)}};
+      const auto built = [&](const std::vector<std::string>& inputs, const Values& values,
+                             const std::vector<std::string>& outputs) {
+        auto model = attention(inputs, heads, outputs);
+        for (const auto& [name, value] : values) model.input(name, value);
+        for (const auto& name : outputs) model.output(name);
+        return build(load(model.bytes()));
+      };
+      const auto graph = built({"q", "k", "v", "m", "pk", "pv"}, given, {"y", "nk", "nv"});
+      BOOST_TEST(std::ranges::any_of(graph.plan(), [](const std::string& step) {
+        return step.find("cachedAttention") != std::string::npos;
+      }));
+      const auto results = run(graph, given);
+      const Shape present{1, 2, 5 + queries, 16};
+      const Values whole{given[0],
+                         {"k", floats(present, results[1].second)},
+                         {"v", floats(present, results[2].second)},
+                         given[3]};
+      compare(built({"q", "k", "v", "m"}, whole, {"y"}), whole,
+              {{"y", floats({1, queries, 64}, results[0].second)}}, 1e-5);
+    }
+}
+
 BOOST_AUTO_TEST_CASE(past_keys_and_caches) {
   const Values past{{"q", steps_of({0, 0})},
                     {"k", steps_of({7, 8})},
@@ -105,6 +136,22 @@ BOOST_AUTO_TEST_CASE(past_keys_and_caches) {
          {"nv", steps_of({1, 2, 4, 8})}});
   check(attention({"q", "k", "v", "", "pk", "pv"}, {{"is_causal", 1}, {"left_window_size", 1}}),
         past, {{"y", steps_of({mean(1, 2), mean(2, 3)})}});
+  check(attention({"q", "k", "v"}, {}, {"y", "nk", "nv"}), three,
+        {{"y", steps_of({mean(0, 2), mean(0, 2), mean(0, 2)})},
+         {"nk", three[1].second},
+         {"nv", three[2].second}});
+  // Masks of the past and the new keys. Of the second query nothing is left.
+  const auto masked = [&](const Value& mask) { return with(past, "m", mask); };
+  check(attention({"q", "k", "v", "m", "pk", "pv"}, {}, {"y", "nk", "nv"}),
+        masked(bools({2, 4}, {0, 1, 1, 0, 0, 0, 0, 0})),
+        {{"y", steps_of({mean(1, 2), 0})},
+         {"nk", steps_of({5, 6, 7, 8})},
+         {"nv", steps_of({1, 2, 4, 8})}});
+  check(attention({"q", "k", "v", "m", "pk", "pv"}),
+        masked(floats({1, 1, 2, 4}, {0, -inf, 0, -inf, -inf, -inf, -inf, 0})),
+        {{"y", steps_of({2.5, 8})}});
+  check(attention({"q", "k", "v", "m", "pk", "pv"}, {}, {"y"}, 23), masked(floats({1}, {3})),
+        {{"y", steps_of({mean(0, 3), mean(0, 3)})}});
   // A cache whose first keys count, as many as input 6 says; the queries are the last of these.
   const Values cache{{"q", steps_of({0, 0})},
                      {"k", steps_of({5, 6, 7, 8})},

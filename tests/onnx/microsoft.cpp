@@ -17,14 +17,25 @@ BOOST_AUTO_TEST_SUITE(microsoft)
 
 namespace {
 
+// ONNX's numbers; Debian's headers are older.
+constexpr int uint4 = 21, int4 = 22;
+
 const std::map<std::string, int> types{{"float32", proto::TensorProto::FLOAT},
                                        {"int64", proto::TensorProto::INT64},
                                        {"int32", proto::TensorProto::INT32},
                                        {"int8", proto::TensorProto::INT8},
-                                       {"uint8", proto::TensorProto::UINT8}};
+                                       {"uint8", proto::TensorProto::UINT8},
+                                       {"int4", int4},
+                                       {"uint4", uint4}};
 
 Value value_of(const json& type, const json& shape, const json& data) {
-  return {types.at(type.get<std::string>()), shape.get<Shape>(), data.get<Reals>()};
+  Value value{types.at(type.get<std::string>()), shape.get<Shape>(), data.get<Reals>()};
+  if (value.type != int4 && value.type != uint4) return value;
+  Reals bytes((value.data.size() + 1) / 2);
+  for (std::size_t i = 0; i < value.data.size(); ++i)
+    bytes[i / 2] += (static_cast<int>(value.data[i]) & 0xf) << i % 2 * 4;
+  value.data = bytes;
+  return value;
 }
 
 Attribute attribute_of(const json& value) {
@@ -48,7 +59,13 @@ Model one(std::string op, const std::vector<std::string>& inputs,
   return model;
 }
 
-void check_case(const json& test) {
+/// A test as a model, with what it is given and expected to give.
+struct Case {
+  Model model;
+  Values given, expected;
+};
+
+Case case_of(const json& test) {
   std::vector<std::string> inputs, outputs;
   Values given, constants, expected;
   for (const auto& input : test.at("inputs")) {
@@ -68,18 +85,115 @@ void check_case(const json& test) {
     attributes.emplace_back(name, attribute_of(value));
   auto model = one(test.at("op").get<std::string>(), inputs, outputs, attributes);
   for (const auto& [name, value] : constants) model.initializer(name, value);
-  check(model, given, expected, test.value("tolerance", 2e-5));
+  return {std::move(model), std::move(given), std::move(expected)};
+}
+
+json all_cases() {
+  std::ifstream file(polychron::testing::source_directory() + "/tests/onnx/cases/microsoft.json");
+  return json::parse(file);
 }
 
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(results_are_those_of_onnx_runtime) {
-  std::ifstream file(polychron::testing::source_directory() + "/tests/onnx/cases/microsoft.json");
-  const auto tests = json::parse(file);
+  const auto tests = all_cases();
   BOOST_TEST(tests.size() > 60U);
   for (const auto& test : tests) BOOST_TEST_CONTEXT(test.at("op") << " " << test.at("name")) {
-      check_case(test);
+      auto one_case = case_of(test);
+      check(one_case.model, one_case.given, one_case.expected, test.value("tolerance", 2e-5));
     }
+}
+
+// Also of several sequences, of buffers, and with a window.
+BOOST_AUTO_TEST_CASE(grouped_queries_over_a_past_are_one_step) {
+  std::size_t pasts = 0;
+  for (const auto& test : all_cases()) {
+    if (test.at("op") != "GroupQueryAttention" || test.at("inputs").at(3).is_null()) continue;
+    auto [model, given, expected] = case_of(test);
+    for (const auto& [name, value] : given) model.input(name, value);
+    for (const auto& [name, value] : expected) model.output(name, value.type);
+    const auto graph = build(load(model.bytes()));
+    const auto steps = std::ranges::count_if(graph.plan(), [](const std::string& step) {
+      return step.find("cachedAttention") != std::string::npos;
+    });
+    BOOST_TEST(steps == 1, test.at("name"));
+    ++pasts;
+  }
+  BOOST_TEST(pasts > 5U);
+}
+
+// A past that is longer than its tokens gives what a past without the rest gives, whatever the rest
+// is, and the new steps are those at the end of the present.
+BOOST_AUTO_TEST_CASE(new_steps_alone_leave_the_past_in_place) {
+  constexpr std::uint32_t known = 5, features = 16;
+  const auto row = [](Value value, std::uint32_t from, std::uint32_t rows) {
+    Reals part;
+    const auto length = value.shape[2], last = value.shape[3];
+    for (std::uint32_t group = 0; group < value.shape[1]; ++group)
+      for (std::uint32_t i = from * last; i < (from + rows) * last; ++i)
+        part.push_back(value.data[group * length * last + i]);
+    value.shape[2] = rows;
+    value.data = part;
+    return value;
+  };
+  for (const std::uint32_t queries : {1U, 3U})
+    for (const std::uint32_t room : {0U, 9U}) {
+      const std::uint32_t past = known + room;
+      auto keys = noise({1, 2, past, features}, 2), values = noise({1, 2, past, features}, 3);
+      for (auto* cache : {&keys, &values})
+        for (std::size_t i = 0; i < cache->data.size(); ++i)
+          if (i / features % past >= known) cache->data[i] = NAN;
+      const auto graph = [&](std::uint32_t length, bool alone) {
+        auto model =
+            one("GroupQueryAttention", {"q", "k", "v", "pk", "pv", "n", "t", "c", "s"},
+                {"y", "nk", "nv"}, {{"num_heads", 4}, {"kv_num_heads", 2}, {"do_rotary", 1}});
+        model.initializer("t", ints({}, {static_cast<double>(length + queries)}));
+        model.initializer("c", noise({32, 8}, 4)).initializer("s", noise({32, 8}, 5));
+        model.input("q", noise({1, queries, 64})).input("n", ints({1}, {0}));
+        for (const char* name : {"k", "v"}) model.input(name, noise({1, queries, 32}));
+        for (const char* name : {"pk", "pv"}) model.input(name, noise({1, 2, length, features}));
+        for (const char* name : {"y", "nk", "nv"}) model.output(name);
+        polychron::GraphBuilder builder(context());
+        polychron::onnx::ImportOptions options;
+        options.only_new_steps = alone;
+        return builder.build(polychron::onnx::import_model(load(model.bytes()), builder, options))
+            .get();
+      };
+      Values given{{"q", noise({1, queries, 64})},
+                   {"k", noise({1, queries, 32}, 6)},
+                   {"v", noise({1, queries, 32}, 7)},
+                   {"pk", row(keys, 0, known)},
+                   {"pv", row(values, 0, known)},
+                   {"n", ints({1}, {static_cast<double>(known + queries - 1)})}};
+      const auto whole = run(graph(known, false), given);
+      const Shape present{1, 2, known + queries, features};
+      given[3].second = keys;
+      given[4].second = values;
+      compare(graph(past, true), given,
+              {{"y", floats({1, queries, 64}, whole[0].second)},
+               {"nk", row(floats(present, whole[1].second), known, queries)},
+               {"nv", row(floats(present, whole[2].second), known, queries)}},
+              1e-6);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(new_steps_alone_are_refused_where_a_node_reads_the_present) {
+  auto model = one("GroupQueryAttention", {"q", "k", "v", "pk", "pv", "n", "t"}, {"y", "nk", "nv"},
+                   {{"num_heads", 4}, {"kv_num_heads", 2}});
+  model.node("Identity", {"nv"}, {"z"}, {}).initializer("t", ints({}, {6}));
+  model.input("q", noise({1, 1, 64})).input("k", noise({1, 1, 32})).input("v", noise({1, 1, 32}));
+  model.input("pk", noise({1, 2, 5, 16})).input("pv", noise({1, 2, 5, 16}));
+  model.input("n", ints({1}, {5})).output("y").output("z");
+  polychron::GraphBuilder builder(context());
+  polychron::onnx::ImportOptions options;
+  options.only_new_steps = true;
+  const auto loaded = load(model.bytes());
+  BOOST_CHECK_EXCEPTION(polychron::onnx::import_model(loaded, builder, options), polychron::Error,
+                        [](const polychron::Error& error) {
+                          return error.kind() == ErrorKind::not_supported &&
+                                 std::string(error.what()).find("operator 'Identity' reads 'nv'") !=
+                                     std::string::npos;
+                        });
 }
 
 // ONNX Runtime packs them on other devices only: the results are those of separate inputs.
