@@ -108,6 +108,7 @@ struct Entry {
 /// Names of ways that callers compare with.
 inline constexpr std::string_view by_panels = "panels";
 inline constexpr std::string_view by_minimal_filtering = "minimal filtering";  ///< Winograd's
+inline constexpr std::string_view by_scattering = "scattered";
 
 /// A row with the name of its folder: "onednn", "eigen", "reference", ...
 struct Implementation : Entry {

@@ -5,6 +5,7 @@
 
 #include "base/invariant.hpp"
 #include "kernels/attention_operands.hpp"
+#include "kernels/chain.hpp"
 #include "kernels/integer_convolution.hpp"
 #include "kernels/integer_product.hpp"
 #include "kernels/packed_product.hpp"
@@ -68,7 +69,8 @@ class GraphCheck {
     }
     expect(node.input_orders.size() <= node.inputs.size(), "an order is an operand's");
     check_operator(node);
-    for (const PostOp& post_op : node.post_ops) check_post_op(node, post_op);
+    if (node.op != op_chain)
+      for (const PostOp& post_op : node.post_ops) check_post_op(node, post_op);
     node_ = nullptr;
   }
 
@@ -88,6 +90,9 @@ class GraphCheck {
       return check_constant_product(node);
     if (node.op == op_integer_convolution) return check_integer_convolution(node);
     if (node.op == op_dynamic_quantization) return check_dynamic_quantization(node);
+    if (node.op == op_chain)
+      return expect(chain_types(problem_of(graph_, node)).has_value(),
+                    "a chain is of operators of each element");
     if (node.op == op_cached_attention)
       return expect(node.outputs.size() == 1 && cached_attention(problem_of(graph_, node)),
                     "an attention over a cache is one that our loops take");

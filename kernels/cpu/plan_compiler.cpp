@@ -52,6 +52,8 @@ class PlanCompiler {
     if (own_loops) {
       join_attention(graph_);
       check_graph(graph_, "join_attention");
+      join_chains(graph_);
+      check_graph(graph_, "join_chains");
     }
     count_uses();
     for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {

@@ -55,6 +55,31 @@ float exponential(float x) {
   return (1.0F + e.rest) * e.low * e.high;
 }
 
+struct Abs {
+  explicit Abs(const Attributes&) {}
+  float operator()(float x) const { return std::fabs(x); }
+};
+struct Neg {
+  explicit Neg(const Attributes&) {}
+  float operator()(float x) const { return -x; }
+};
+struct Reciprocal {
+  explicit Reciprocal(const Attributes&) {}
+  float operator()(float x) const { return 1.0F / x; }
+};
+struct SquareRoot {
+  explicit SquareRoot(const Attributes&) {}
+  float operator()(float x) const { return std::sqrt(x); }
+};
+struct Floor {
+  explicit Floor(const Attributes&) {}
+  float operator()(float x) const { return std::floor(x); }
+};
+struct RoundEven {
+  explicit RoundEven(const Attributes&) {}
+  float operator()(float x) const { return std::nearbyint(x); }
+};
+
 /// Eigen's (3.4) returns 0 for numbers between -1 and 0. The correct result is -0.
 struct Ceil {
   explicit Ceil(const Attributes&) {}
@@ -159,10 +184,20 @@ struct HardSwish {
   }
 };
 
+/// log(1 + y) for y from 0 to 1, as 2 * atanh(y / (2 + y)). Of atanh's series, whose argument is at
+/// most a third, the first term left out is 1e-8 of the sum.
 struct Softplus {
   explicit Softplus(const Attributes&) {}
   float operator()(float x) const {
-    return (x < 0.0F ? 0.0F : x) + std::log1p(std::exp(-std::fabs(x)));
+    const float y = exponential(-std::fabs(x));
+    const float part = y / (2.0F + y), square = part * part;
+    float series = 1.0F / 13;
+    series = series * square + 1.0F / 11;
+    series = series * square + 1.0F / 9;
+    series = series * square + 1.0F / 7;
+    series = series * square + 1.0F / 5;
+    series = series * square + 1.0F / 3;
+    return (x < 0.0F ? 0.0F : x) + (2.0F * part + 2.0F * part * (series * square));
   }
 };
 
@@ -217,16 +252,22 @@ std::span<const Entry> function_entries() noexcept {
 }
 
 std::span<const Entry> activation_entries() noexcept {
-  static constexpr Entry entries[] = {{op("ceil"), prepare<Ceil>},
+  static constexpr Entry entries[] = {{op("abs"), prepare<Abs>},
+                                      {op("ceil"), prepare<Ceil>},
                                       {op("clamp"), prepare<Clamp>},
                                       {op("elu"), prepare<Elu>},
                                       {op("exp"), prepare<Exponential>},
+                                      {op("floor"), prepare<Floor>},
                                       {op("hardSwish"), prepare<HardSwish>},
                                       {op("leakyRelu"), prepare<LeakyRelu>},
                                       {op("linear"), prepare<Linear>},
+                                      {op("neg"), prepare<Neg>},
+                                      {op("reciprocal"), prepare<Reciprocal>},
                                       {op("relu"), prepare<Relu>},
+                                      {op("roundEven"), prepare<RoundEven>},
                                       {op("sigmoid"), prepare<Sigmoid>},
                                       {op("softplus"), prepare<Softplus>},
+                                      {op("sqrt"), prepare<SquareRoot>},
                                       {op_swish, prepare<Swish>}};
   return entries;
 }

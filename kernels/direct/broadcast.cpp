@@ -267,7 +267,9 @@ KernelResult prepare_where(const Problem& problem) {
 
 std::span<const Entry> broadcast_entries() noexcept {
   static constexpr auto entries =
-      joined(entries_of(lines, prepare_binary), std::array{Entry{op("where"), prepare_where}});
+      joined(entries_of(lines, prepare_binary),
+             std::array{Entry{op("where"), prepare_where},
+                        Entry{op_chain, prepare_chain, "chain", nullptr, true}});
   return entries;
 }
 

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "kernels/direct/direct.hpp"
+#include "kernels/direct/half_rows.hpp"
 #include "kernels/function_kernel.hpp"
 #include "kernels/half.hpp"
 #include "kernels/vectors.hpp"
@@ -65,7 +66,15 @@ KernelResult prepare_cast(const Problem& problem) {
   ops::with_element(from, [&]<class From>(From) {
     ops::with_element(to, [&]<class To>(To) {
       compute = [](const Arguments& arguments, std::int64_t count) {
-        each<From, To>(arguments, count, [](From value) { return converted<To>(value); });
+        const auto* in = reinterpret_cast<const From*>(arguments.inputs[0]);
+        auto* out = reinterpret_cast<To*>(arguments.outputs[0]);
+        const auto size = static_cast<std::size_t>(count);
+        if constexpr (std::is_same_v<From, float16> && std::is_same_v<To, float>)
+          widen_halves(in, out, size);
+        else if constexpr (std::is_same_v<From, float> && std::is_same_v<To, float16>)
+          narrow_floats(in, out, size);
+        else
+          each<From, To>(arguments, count, [](From value) { return converted<To>(value); });
       };
     });
   });
@@ -74,20 +83,14 @@ KernelResult prepare_cast(const Problem& problem) {
                      byte_size(from) == byte_size(to) ? 0 : no_input);
 }
 
-/// A function of float32, applied to float16 and float32.
+/// A function of float32. (Passes compute it in float32 between casts of float16.)
 template <class F>
 KernelResult prepare_floats(const Problem& problem, F f) {
   if (const auto reason = not_plain(problem)) return refuse(*reason);
-  const auto count = elements(problem);
-  if (problem.inputs[0].descriptor.data_type == DataType::float32)
-    return make_kernel(
-        [f, count](const Arguments& arguments) { each<float, float>(arguments, count, f); }, 0);
-  return make_kernel(
-      [f, count](const Arguments& arguments) {
-        each<float16, float16>(arguments, count,
-                               [f](float16 x) { return float16(f(to_float(x))); });
-      },
-      0);
+  if (problem.inputs[0].descriptor.data_type != DataType::float32) return refuse("float32 only");
+  return make_kernel([f, count = elements(problem)](
+                         const Arguments& arguments) { each<float, float>(arguments, count, f); },
+                     0);
 }
 
 KernelResult prepare_hard_sigmoid(const Problem& problem) {

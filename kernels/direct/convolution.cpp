@@ -1,5 +1,5 @@
-// The rows of convolutions in our own AVX-512 loops: which problems each takes, and why it refuses
-// others. Pictures are in blocks of 16 channels.
+// The rows of convolutions in our own loops: which problems each takes, and why it refuses others.
+// Those with AVX-512 take pictures in blocks of 16 channels.
 #include <algorithm>
 
 #include "kernels/direct/avx512.hpp"
@@ -93,6 +93,7 @@ Refusal refuse_depthwise(const Problem& problem) {
 std::span<const Entry> convolution_entries() noexcept {
   constexpr auto conv2d = ops::op("conv2d");
   static constexpr Entry entries[] = {
+      {ops::op("convTranspose2d"), prepare_scattered, by_scattering, refuse_scattered, true},
       {conv2d, prepare_depthwise, "depthwise", refuse_depthwise, true},
       {conv2d, prepare_minimal_filtering, by_minimal_filtering, refuse_minimal_filtering, true},
       {conv2d, prepare_panels, by_panels, refuse_panels, true}};
@@ -101,7 +102,11 @@ std::span<const Entry> convolution_entries() noexcept {
 
 #else
 
-std::span<const Entry> convolution_entries() noexcept { return {}; }
+std::span<const Entry> convolution_entries() noexcept {
+  static constexpr Entry entries[] = {
+      {ops::op("convTranspose2d"), prepare_scattered, by_scattering, refuse_scattered, true}};
+  return entries;
+}
 
 #endif
 

@@ -161,6 +161,7 @@ bool can_follow(const Problem& problem, ops::OpId id, const Attributes& attribut
   if (!is(problem.op, ops::Family::convolution) && !is_product(problem.op) &&
       !binary_of(problem.op))
     return false;
+  if (way_of(problem) == by_scattering) return false;
   if (operands.empty()) return can_join(problem, problem.post_ops.size(), id, attributes);
   if (!binary_of(id) || operands.size() != 1 || !is_float32(operands[0])) return false;
   return broadcast_of(problem, operands[0].descriptor.shape) != Broadcast::other;

@@ -1,8 +1,10 @@
 // Graphs in float16: computed in float32 where that is faster, converted at their ends only, and
 // never where elements are only moved.
 #include <array>
+#include <bit>
 #include <boost/test/unit_test.hpp>
 #include <cmath>
+#include <limits>
 
 #include "kernels/cpu/cpu_backend.hpp"
 #include "ops/table.hpp"
@@ -57,6 +59,39 @@ std::vector<std::string> check_halves(const GraphMaker& maker, const std::vector
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(halves_of_plans)
+
+// Every float16 there is; and floats that lie between two of them, or next to such a tie.
+BOOST_AUTO_TEST_CASE(casts_round_to_the_nearest) {
+  std::vector<float16> every;
+  std::vector<float> floats;
+  for (std::uint32_t bits = 0; bits < 0x10000; ++bits) {
+    every.push_back(float16::from_bits(static_cast<std::uint16_t>(bits)));
+    const auto value = static_cast<float>(every.back());
+    const auto tie = std::bit_cast<float>(std::bit_cast<std::uint32_t>(value) | 0x1000U);
+    floats.insert(floats.end(), {value, tie, std::nextafter(tie, 0.0F),
+                                 std::nextafter(tie, std::numeric_limits<float>::infinity())});
+  }
+  floats.insert(floats.end(), {65519.0F, 65520.0F, 0x1p-25F, 0x1.8p-25F, 1e-40F});
+  GraphMaker maker;
+  const Shape halves{0x10000}, wide{static_cast<std::uint32_t>(floats.size())};
+  maker.output(maker.node(op("cast"), {maker.input(halves, half)}, halves,
+                          CastAttributes{DataType::float32}));
+  maker.output(maker.node(op("cast"), {maker.input(wide)}, wide, CastAttributes{half}, half));
+  Runner runner(kernels::make_cpu_backend(), maker.share());
+  runner.set(0, every);
+  runner.set(1, floats);
+  runner.run();
+  const auto widened = runner.get<float>(0);
+  for (std::size_t i = 0; i < every.size(); ++i) {
+    const auto expected = static_cast<float>(every[i]);
+    BOOST_REQUIRE((std::isnan(expected) ? std::isnan(widened[i]) : widened[i] == expected));
+  }
+  const auto narrowed = runner.get<float16>(1);
+  for (std::size_t i = 0; i < floats.size(); ++i)
+    BOOST_REQUIRE_MESSAGE((std::isnan(floats[i]) ? std::isnan(static_cast<float>(narrowed[i]))
+                                                 : narrowed[i] == float16(floats[i])),
+                          floats[i] << " becomes " << static_cast<float>(narrowed[i]));
+}
 
 BOOST_AUTO_TEST_CASE(a_network_is_computed_in_float32_and_converted_at_its_ends) {
   GraphMaker maker;

@@ -150,6 +150,9 @@ class LayoutChooser {
     if (const auto* a = std::get_if<Conv2dAttributes>(&node.attributes))
       return near(*a, node.inputs[0]) && fits(a->groups, a->input_layout);
     const auto& a = std::get<ConvTranspose2dAttributes>(node.attributes);
+    Problem plain = problem_of(graph_, node);
+    for (Slot& slot : plain.inputs) slot.layout = Layout::plain;
+    if (way_of(plain) == by_scattering) return false;
     // With fewer channels the library would compute a block that is mostly padding.
     return near(a, node.outputs[0]) && a.groups == 1 && out >= channel_block(blocked_) / 2 &&
            fits(1, a.input_layout);

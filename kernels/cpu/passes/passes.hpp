@@ -81,6 +81,10 @@ void absorb_transposes(PlanGraph& graph);
 /// part of optimize(), because no other implementation has such an operator.
 void join_attention(PlanGraph& graph);
 
+/// Joins operators that work element by element into one step, which walks through the data once.
+/// Not part of optimize(), because only our own loops have such an operator.
+void join_chains(PlanGraph& graph);
+
 /// Chooses the layout of pictures, and inserts reorders where layouts meet.
 void choose_layouts(PlanGraph& graph);
 
