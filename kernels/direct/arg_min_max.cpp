@@ -29,7 +29,25 @@ Key largest_key(const T* in, std::size_t count) {
   std::size_t done = 0;
   for (; done + lanes <= count; done += lanes) take(done, lanes);
   take(done, count - done);
-  return *std::max_element(most.begin(), most.end());
+  for (std::size_t half = lanes / 2; half > 0; half /= 2)
+    for (std::size_t k = 0; k < half; ++k)
+      most[k] = most[k] < most[half + k] ? most[half + k] : most[k];
+  return most[0];
+}
+
+/// The first element with the key `wanted`, which one of `count` elements has. Most steps have
+/// none.
+template <bool largest, class Key, class T>
+std::size_t place_of(Key wanted, const T* in, std::size_t count) {
+  constexpr std::size_t step = 32;
+  std::size_t i = 0;
+  for (; i + step <= count; i += step) {
+    unsigned found = 0;
+    for (std::size_t k = 0; k < step; ++k) found |= key<largest>(in[i + k]) == wanted ? 1U : 0U;
+    if (found != 0) break;
+  }
+  while (key<largest>(in[i]) != wanted) ++i;
+  return i;
 }
 
 /// The first of the largest keys of a line. Only searches a block if its largest key is above those
@@ -43,8 +61,7 @@ std::size_t first_in_line(const T* in, std::size_t count) {
     const std::size_t end = std::min(start + block, count);
     const Key most = largest_key<largest, Key>(in + start, end - start);
     if (start > 0 && most <= key<largest>(in[best])) continue;
-    best = start;
-    while (key<largest>(in[best]) != most) ++best;
+    best = start + place_of<largest>(most, in + start, end - start);
   }
   return best;
 }

@@ -94,6 +94,12 @@ KernelResult prepare_of(const Selection& s) {
 KernelResult prepare_top_k(const Problem& problem) {
   if (const auto reason = not_plain(problem)) return refuse(*reason);
   const auto& a = std::get<TopKAttributes>(problem.attributes);
+  if (a.k == 1) {
+    Problem first = problem;
+    first.op = a.largest ? ops::op("argMax") : ops::op("argMin");
+    first.attributes = ArgMinMaxAttributes{a.axis, true};
+    return prepare_arg_min_max(first);
+  }
   const Around seen = around(problem.inputs[0].descriptor.shape, a.axis);
   constexpr std::size_t least_room = 64;  // for small k: the bar still rises fast enough
   const std::size_t room = std::min(seen.extent, std::max(2 * std::size_t{a.k}, least_room));
