@@ -58,12 +58,15 @@ class IntegerConvolutionKernel final : public Kernel {
     constexpr std::size_t own = std::size_t{256} << 10;  // in a core's second-level cache
     block_ = 1;
     while (block_ < y_.out && picture_bytes(block_ + 1) <= own) ++block_;
-    for (std::size_t ky = 0; ky < y_.window; ++ky)
-      for (std::size_t k = 0; k < columns_; ++k) {
-        const std::size_t dy = ky * y_.dilation, dx = (across() ? 2 * k : k) * x_.dilation;
-        const std::size_t phase = dy % y_.stride * x_.stride + dx % x_.stride;
-        offsets_.push_back((phase * y_.span(block_) + dy / y_.stride) * row_ + dx / x_.stride);
-      }
+    for (std::size_t p = 0; p < planes_; ++p)
+      for (std::size_t ky = 0; ky < y_.window; ++ky)
+        for (std::size_t k = 0; k < columns_; ++k) {
+          const std::size_t dy = ky * y_.dilation, dx = (across() ? 2 * k : k) * x_.dilation;
+          const std::size_t phase = dy % y_.stride * x_.stride + dx % x_.stride;
+          const std::size_t row = phase * y_.span(block_) + dy / y_.stride;
+          offsets_.push_back(
+              static_cast<std::uint32_t>(p * plane(block_) + row * row_ + dx / x_.stride));
+        }
     line_ = row_ * x_.stride + x_.before + x_.in + x_.dilation;
     const std::size_t numbers = 5 * all_filters() * sizeof(float);
     worker_bytes_ = quotient_up(picture_bytes(block_) + numbers + 3 * line_, 64) * 64;
@@ -173,10 +176,7 @@ class IntegerConvolutionKernel final : public Kernel {
                                 : element_at(arguments.inputs[c_.zeros], c_.scales.one ? 0 : i,
                                              c_.result == DataType::int8);
     }
-    return {.planes = planes_,
-            .plane = plane(block_),
-            .offsets = offsets_.data(),
-            .taps = taps(),
+    return {.offsets = offsets_,
             .filters = c_.filters,
             .row = row_,
             .width = x_.out,
@@ -241,7 +241,7 @@ class IntegerConvolutionKernel final : public Kernel {
   std::size_t row_ = 0;    ///< pairs
   std::size_t block_ = 0;  ///< rows of pixels for which the picture is written together
   std::size_t line_ = 0;   ///< bytes
-  std::vector<std::size_t> offsets_;
+  std::vector<std::uint32_t> offsets_;
   KeptBytes weights_;
   std::vector<PictureShare> shares_;
   std::size_t worker_bytes_ = 0;

@@ -57,25 +57,29 @@ HWY_INLINE hn::Vec<Sums> finished(const IntegerPixels& p, std::size_t filter, hn
   return hn::IfThenElse(hn::RebindMask(d, hn::Eq(steps, steps)), result, hn::Zero(d));
 }
 
-/// Stores those of `count` pixels from `first` on that exist.
-HWY_INLINE void store(const IntegerPixels& p, std::size_t filter, std::size_t first,
-                      std::size_t count, const std::int32_t* results) {
+/// Stores a vector of results in their type.
+HWY_INLINE void store_vector(DataType type, hn::Vec<Sums> results, std::byte* to) {
+  const Sums d;
+  if (type == DataType::uint8) {
+    const hn::Rebind<std::uint8_t, Sums> small;
+    hn::StoreU(hn::DemoteTo(small, results), small, reinterpret_cast<std::uint8_t*>(to));
+  } else if (type == DataType::int8) {
+    const hn::Rebind<std::int8_t, Sums> small;
+    hn::StoreU(hn::DemoteTo(small, results), small, reinterpret_cast<std::int8_t*>(to));
+  } else {
+    hn::StoreU(results, d, reinterpret_cast<std::int32_t*>(to));
+  }
+}
+
+/// Copies those of `count` pixels from `first` on that exist.
+HWY_INLINE void copy_existing(const IntegerPixels& p, std::size_t filter, std::size_t first,
+                              std::size_t count, const std::byte* from) {
   const std::size_t bytes = byte_size(p.type);
-  std::uint8_t small[most_integer_pixels];
-  const void* from = results;
-  if (bytes == 1) {
-    for (std::size_t i = 0; i < count; ++i) small[i] = static_cast<std::uint8_t>(results[i]);
-    from = small;
-  }
   std::byte* const to = p.results + filter * p.step * bytes;
-  if (p.row == p.width) {
-    std::memcpy(to + first * bytes, from, count * bytes);
-    return;
-  }
   for (std::size_t i = 0, y = first / p.row, x = first % p.row; i < count; ++y, x = 0) {
     const std::size_t length = std::min(p.row - x, count - i);
     if (x < p.width)
-      std::memcpy(to + (y * p.width + x) * bytes, static_cast<const std::byte*>(from) + i * bytes,
+      std::memcpy(to + (y * p.width + x) * bytes, from + i * bytes,
                   std::min(length, p.width - x) * bytes);
     i += length;
   }
@@ -86,7 +90,7 @@ template <std::size_t Filters, std::size_t Vectors>
 HWY_INLINE void convolve_tile(const IntegerPixels& p, std::size_t first, std::size_t pixel,
                               std::size_t pixels) {
   const Sums d;
-  const std::size_t lanes = hn::Lanes(d), step = p.planes * p.taps;
+  const std::size_t lanes = hn::Lanes(d), step = p.offsets.size();
   hn::Vec<Sums> sums[Filters][Vectors], others[Filters][Vectors];
   POLYCHRON_UNROLLED_LOOP
   for (std::size_t f = 0; f < Filters; ++f) {
@@ -96,28 +100,29 @@ HWY_INLINE void convolve_tile(const IntegerPixels& p, std::size_t first, std::si
       others[f][v] = hn::Zero(d);
     }
   }
-  const std::int32_t* weights = p.weights + first * step;
-  for (std::size_t plane = 0; plane < p.planes; ++plane) {
-    const std::int32_t* const picture = p.picture + plane * p.plane + pixel;
-    for (std::size_t tap = 0; tap < p.taps; ++tap, ++weights) {
-      const std::int32_t* const pairs = picture + p.offsets[tap];
+  const std::int32_t* const weights = p.weights + first * step;
+  const std::int32_t* const picture = p.picture + pixel;
+  for (std::size_t i = 0; i < step; ++i) {
+    const std::int32_t* const pairs = picture + p.offsets[i];
+    POLYCHRON_UNROLLED_LOOP
+    for (std::size_t f = 0; f < Filters; ++f) {
       POLYCHRON_UNROLLED_LOOP
-      for (std::size_t f = 0; f < Filters; ++f) {
-        POLYCHRON_UNROLLED_LOOP
-        for (std::size_t v = 0; v < Vectors; ++v)
-          add_pairs(weights[f * step], pairs + v * lanes, sums[f][v], others[f][v]);
-      }
+      for (std::size_t v = 0; v < Vectors; ++v)
+        add_pairs(weights[f * step + i], pairs + v * lanes, sums[f][v], others[f][v]);
     }
   }
-  HWY_ALIGN std::int32_t results[most_integer_pixels];
-  const std::size_t count = std::min(Vectors * lanes, pixels - pixel);
+  std::byte some[most_integer_pixels * sizeof(std::int32_t)];
+  const std::size_t count = std::min(Vectors * lanes, pixels - pixel), bytes = byte_size(p.type);
+  const bool all_exist = p.row == p.width && count == Vectors * lanes;
   POLYCHRON_UNROLLED_LOOP
   for (std::size_t f = 0; f < Filters; ++f) {
+    std::byte* const to = all_exist ? p.results + ((first + f) * p.step + pixel) * bytes : some;
     POLYCHRON_UNROLLED_LOOP
     for (std::size_t v = 0; v < Vectors; ++v)
-      hn::StoreU(finished(p, first + f, hn::RearrangeToOddPlusEven(sums[f][v], others[f][v])), d,
-                 results + v * lanes);
-    store(p, first + f, pixel, count, results);
+      store_vector(p.type,
+                   finished(p, first + f, hn::RearrangeToOddPlusEven(sums[f][v], others[f][v])),
+                   to + v * lanes * bytes);
+    if (!all_exist) copy_existing(p, first + f, pixel, count, some);
   }
 }
 
@@ -131,7 +136,7 @@ void convolve(const IntegerPixels& p) {
     return;
   }
   constexpr std::size_t own = std::size_t{128} << 10;
-  const std::size_t fitting = own / (p.planes * p.taps * sizeof(std::int32_t));
+  const std::size_t fitting = own / (p.offsets.size() * sizeof(std::int32_t));
   const std::size_t block =
       std::max<std::size_t>(fitting / most_integer_filters, 1) * most_integer_filters;
   for (std::size_t first = 0; first < p.filters; first += block) {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "polychron/data_type.hpp"
 
@@ -26,15 +27,13 @@ struct IntegerRow {
 };
 
 /// Some rows of a group's results. The picture is planes of rows of pairs, 32 bits each. The pixel
-/// of row y and column x reads, for each tap, the pair at `y * row + x + offsets[tap]` of each
-/// plane. So pixels in a row lie side by side, whatever the stride; those from `width` on do not
-/// exist.
+/// of row y and column x reads the pairs at `y * row + x + offset`, for each of `offsets`: plane by
+/// plane, tap by tap. So pixels in a row lie side by side, whatever the stride; those from `width`
+/// on do not exist.
 struct IntegerPixels {
   const std::int32_t* picture = nullptr;
-  std::size_t planes = 0, plane = 0;     ///< plane: its pairs
-  const std::size_t* offsets = nullptr;  ///< of the taps in a plane
-  std::size_t taps = 0;
-  const std::int32_t* weights = nullptr;  ///< pairs: filter by filter, plane by plane, tap by tap
+  std::span<const std::uint32_t> offsets;
+  const std::int32_t* weights = nullptr;  ///< pairs: filter by filter, offset by offset
   std::size_t filters = 0;
   std::size_t rows = 0, row = 0, width = 0;
   // One number for each filter:
