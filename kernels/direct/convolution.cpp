@@ -1,11 +1,12 @@
 // The rows of convolutions in our own loops: which problems each takes, and why it refuses others.
-// Those with AVX-512 take pictures in blocks of 16 channels.
+// Those of blocks take pictures in blocks of channels.
 #include <algorithm>
 
 #include "kernels/direct/avx512.hpp"
 #include "kernels/direct/direct.hpp"
 #include "kernels/direct/window_panels.hpp"
 #include "kernels/epilogue.hpp"
+#include "kernels/fusion.hpp"
 #include "kernels/vectors.hpp"
 #include "kernels/window_range.hpp"
 #include "ops/layouts.hpp"
@@ -25,11 +26,11 @@ bool all_at_most(std::span<const std::uint32_t> numbers, std::uint32_t most) {
 
 /// The reason why all of these loops refuse a problem; nullopt if there is none.
 Refusal common_refusal(const Problem& problem, const Conv2dAttributes& a) {
-  if (!has_avx512()) return "AVX-512 only";
+  if (!has_fused_vectors()) return "processors that multiply and add in one instruction only";
   if (a.input_layout != InputOperandLayout::nchw) return "nchw only";
-  if (problem.inputs[0].layout != Layout::blocked16 ||
-      problem.outputs[0].layout != Layout::blocked16)
-    return "blocks of 16 channels only";
+  if (problem.inputs[0].layout != picture_layout() ||
+      problem.outputs[0].layout != picture_layout())
+    return "this processor's blocks of channels only";
   if (!problem.inputs[1].constant) return "constant filters only";
   for (const Slot& slot : problem.inputs)
     if (slot.present && slot.descriptor.data_type != DataType::float32) return "float32 only";
@@ -40,6 +41,7 @@ Refusal common_refusal(const Problem& problem, const Conv2dAttributes& a) {
 }  // namespace
 
 Refusal refuse_minimal_filtering(const Problem& problem) {
+  if (!has_avx512()) return "AVX-512 only";
   const auto& a = std::get<Conv2dAttributes>(problem.attributes);
   if (auto why = common_refusal(problem, a)) return why;
   const Shape& filter = problem.inputs[1].descriptor.shape;
@@ -58,6 +60,7 @@ Refusal refuse_minimal_filtering(const Problem& problem) {
 }
 
 Refusal refuse_panels(const Problem& problem) {
+  if (!has_avx512()) return "AVX-512 only";
   const auto& a = std::get<Conv2dAttributes>(problem.attributes);
   if (auto why = common_refusal(problem, a)) return why;
   const Shape& in = problem.inputs[0].descriptor.shape;

@@ -1,18 +1,10 @@
-// The sizes of a convolution of pictures in blocks of 16 channels.
+// The sizes of a convolution of pictures in blocks of channels.
 #pragma once
 
-#include "kernels/direct/panel_product.hpp"
 #include "kernels/problem.hpp"
 #include "ops/layouts.hpp"
 
-#ifdef POLYCHRON_WIDE
-
 namespace polychron::kernels::direct {
-
-/// Blocks of 16 channels that hold `channels` channels.
-constexpr std::size_t blocks_of(std::size_t channels) {
-  return (channels + wide_floats - 1) / wide_floats;
-}
 
 /// A convolution's extents along one dimension.
 struct Extent {
@@ -28,6 +20,7 @@ struct Extent {
 };
 
 struct ConvolutionGeometry {
+  std::size_t block;  ///< channels of a block
   std::size_t batch, in_channels, out_channels;
   Extent y, x;
 
@@ -37,20 +30,19 @@ struct ConvolutionGeometry {
     const Shape& filter = problem.inputs[1].descriptor.shape;
     const Shape& out = problem.outputs[0].descriptor.shape;
     const auto order = ops::filter_axes(a.filter_layout);
+    block = channel_block(problem.inputs[0].layout);
     batch = in[0], in_channels = in[1], out_channels = out[1];
     y = {in[2], out[2], filter[order[2]], a.strides[0], a.dilations[0], a.padding[0]};
     x = {in[3], out[3], filter[order[3]], a.strides[1], a.dilations[1], a.padding[2]};
   }
 
-  std::size_t in_blocks() const { return blocks_of(in_channels); }
-  std::size_t out_blocks() const { return blocks_of(out_channels); }
+  std::size_t in_blocks() const { return (in_channels + block - 1) / block; }
+  std::size_t out_blocks() const { return (out_channels + block - 1) / block; }
   std::size_t taps() const { return y.window * x.window; }
   /// Floats of one block of channels of one picture.
-  std::size_t in_plane() const { return y.in * x.in * wide_floats; }
-  std::size_t out_plane() const { return y.out * x.out * wide_floats; }
+  std::size_t in_plane() const { return y.in * x.in * block; }
+  std::size_t out_plane() const { return y.out * x.out * block; }
   std::size_t in_bytes() const { return batch * in_blocks() * in_plane() * sizeof(float); }
 };
 
 }  // namespace polychron::kernels::direct
-
-#endif

@@ -1,4 +1,4 @@
-// Depthwise convolutions of pictures in blocks of 16 channels: block by block, row by row.
+// Depthwise convolutions of pictures in blocks of channels: block by block, row by row.
 //
 // They read as much as they compute: the filter is small, and each block of the picture is read
 // once.
@@ -14,8 +14,6 @@
 #include "kernels/parts.hpp"
 #include "kernels/strides.hpp"
 #include "ops/layouts.hpp"
-
-#ifdef POLYCHRON_WIDE
 
 namespace polychron::kernels::direct {
 namespace {
@@ -42,11 +40,12 @@ KeptBytes weights_of(const Geometry& geometry, const Problem& problem) {
   const Strides steps = strides_of(filter.descriptor.shape);
   const auto step = [&](std::size_t axis) { return static_cast<std::size_t>(steps[order[axis]]); };
   const auto from = filter.constant->as<float>();
-  Buffer bytes(geometry.in_blocks() * geometry.taps() * wide_floats * sizeof(float));
+  const std::size_t block = geometry.block;
+  Buffer bytes(geometry.in_blocks() * geometry.taps() * block * sizeof(float));
   const auto to = bytes.as<float>();
   for (std::size_t channel = 0; channel < geometry.in_channels; ++channel)
     for (std::size_t tap = 0; tap < geometry.taps(); ++tap)
-      to[(channel / wide_floats * geometry.taps() + tap) * wide_floats + channel % wide_floats] =
+      to[(channel / block * geometry.taps() + tap) * block + channel % block] =
           from[channel * step(0) + tap / geometry.x.window * step(2) +
                tap % geometry.x.window * step(3)];
   return kept_once(std::make_shared<const Buffer>(std::move(bytes)));
@@ -60,7 +59,7 @@ struct Groups {
 /// Divides a row's pixels into the fewest groups. Their sizes differ by one at most; the longer
 /// groups come first.
 std::array<Groups, 2> groups_of(std::size_t pixels) {
-  const std::size_t groups = (pixels + most_depthwise_pixels - 1) / most_depthwise_pixels;
+  const std::size_t most = DepthwiseTile::get().pixels, groups = (pixels + most - 1) / most;
   const std::size_t length = pixels / groups, longer = pixels % groups;
   return {Groups{0, length + 1, longer}, Groups{longer * (length + 1), length, groups - longer}};
 }
@@ -102,7 +101,7 @@ class DepthwiseConvolution final : public Kernel {
   void compute(std::size_t first, std::size_t last, const PictureOperands& operands) const {
     while (first < last) {
       const std::size_t plane = first / geometry_.y.out, y = first % geometry_.y.out;
-      const std::size_t rows = std::min({most_depthwise_rows, last - first, geometry_.y.out - y});
+      const std::size_t rows = std::min({DepthwiseTile::get().rows, last - first, geometry_.y.out - y});
       for (const Groups& groups : groups_)
         if (groups.count > 0) compute(plane, y, rows, groups, operands);
       first += rows;
@@ -113,31 +112,31 @@ class DepthwiseConvolution final : public Kernel {
                const PictureOperands& operands) const {
     const Extent &vertical = geometry_.y, &horizontal = geometry_.x;
     const std::size_t block = plane % geometry_.in_blocks();
-    const std::size_t channel = block * wide_floats, left = geometry_.in_channels - channel;
+    const std::size_t floats = geometry_.block, channel = block * floats;
     const std::ptrdiff_t row = vertical.place(y, 0), column = horizontal.place(groups.first, 0);
     const auto end = [](std::size_t extent, std::ptrdiff_t begin) {
       return static_cast<std::ptrdiff_t>(extent) - begin;
     };
     const std::size_t at =
-        plane * geometry_.out_plane() + (y * horizontal.out + groups.first) * wide_floats;
+        plane * geometry_.out_plane() + (y * horizontal.out + groups.first) * floats;
     const auto width = static_cast<std::ptrdiff_t>(horizontal.in);
     multiply_depthwise({geometry_.x.window, vertical.stride, horizontal.stride}, rows,
                        groups.pixels,
                        {.picture = operands.input(0) + plane * geometry_.in_plane() +
-                                   (row * width + column) * std::ptrdiff_t{wide_floats},
-                        .picture_row = horizontal.in * wide_floats,
+                                   (row * width + column) * static_cast<std::ptrdiff_t>(floats),
+                        .picture_row = horizontal.in * floats,
                         .first_row = -row,
                         .last_row = end(vertical.in, row),
                         .first_column = -column,
                         .last_column = end(horizontal.in, column),
                         .filter = reinterpret_cast<const float*>(weights_->data()) +
-                                  block * geometry_.taps() * wide_floats,
+                                  block * geometry_.taps() * floats,
                         .bias = operands.other(epilogue_.bias, channel),
                         .result = operands.result() + at,
                         .added = operands.other(epilogue_.added, at),
-                        .result_row = horizontal.out * wide_floats,
+                        .result_row = horizontal.out * floats,
                         .groups = groups.count,
-                        .channels = left < wide_floats ? (1U << left) - 1 : 0xffffU,
+                        .channels = geometry_.in_channels - channel,
                         .lowest = epilogue_.lowest,
                         .highest = epilogue_.highest});
   }
@@ -157,5 +156,3 @@ KernelResult prepare_depthwise(const Problem& problem) {
 }
 
 }  // namespace polychron::kernels::direct
-
-#endif

@@ -1,22 +1,35 @@
-#include "kernels/direct/depthwise_rows.hpp"
-
-#ifdef POLYCHRON_WIDE
+// Written with Highway, which compiles this file once for each instruction set and chooses the
+// processor's at run time.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/direct/depthwise_rows.cpp"
+#include <hwy/foreach_target.h>
+// After foreach_target.h:
+#include <hwy/highway.h>
 
 #include <array>
 #include <utility>
 
-namespace polychron::kernels::direct {
-namespace {
+#include "kernels/direct/depthwise_rows.hpp"
+#include "kernels/direct/picture_vectors.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace polychron::kernels::direct::HWY_NAMESPACE {
+
+// With 32 registers two rows have the filter of 3x3 in common. With 16, a longer row needs as few
+// loads as two short ones.
+constexpr std::size_t most_rows_of_tile = has_32_registers ? 2 : 1, most_pixels = 7;
+
+DepthwiseTile depthwise_tile() { return {most_rows_of_tile, most_pixels}; }
+
+#if POLYCHRON_FUSED_TARGET
 
 template <std::size_t Rows, std::size_t Pixels>
-using Sums = Wide[Rows][Pixels];
+using Sums = Reals[Rows][Pixels];
 
 template <bool Adds, std::size_t Rows, std::size_t Pixels>
-[[gnu::always_inline, POLYCHRON_WIDE]] inline void store(const DepthwiseRows& rows,
-                                                         std::size_t offset,
-                                                         const Sums<Rows, Pixels>& sums) {
-  const Wide lowest = _mm512_set1_ps(rows.lowest), highest = _mm512_set1_ps(rows.highest);
-  const auto channels = static_cast<__mmask16>(rows.channels);
+HWY_INLINE void store(const DepthwiseRows& rows, std::size_t offset,
+                      const Sums<Rows, Pixels>& sums) {
+  const Bounds bounds(rows.lowest, rows.highest, rows.channels);
   const std::size_t step = rows.result_row;
   float* result = rows.result + offset;
   const float* added = Adds ? rows.added + offset : nullptr;
@@ -24,11 +37,9 @@ template <bool Adds, std::size_t Rows, std::size_t Pixels>
   for (std::size_t y = 0; y < Rows; ++y, result += step) {
     POLYCHRON_UNROLLED_LOOP
     for (std::size_t p = 0; p < Pixels; ++p) {
-      Wide sum = sums[y][p];
-      if constexpr (Adds) sum = _mm512_add_ps(sum, _mm512_loadu_ps(added + p * wide_floats));
-      // NaN stays; channels of padding become 0.
-      sum = _mm512_maskz_min_ps(channels, highest, _mm512_max_ps(lowest, sum));
-      _mm512_storeu_ps(result + p * wide_floats, sum);
+      auto sum = sums[y][p];
+      if constexpr (Adds) sum = hn::Add(sum, hn::LoadU(Real(), added + p * block_floats));
+      hn::StoreU(bounds.of(sum), Real(), result + p * block_floats);
     }
     if constexpr (Adds) added += step;
   }
@@ -40,20 +51,19 @@ template <bool Adds, std::size_t Rows, std::size_t Pixels>
 /// products.
 template <std::size_t Window, std::size_t StrideY, std::size_t StrideX, std::size_t Rows,
           std::size_t Pixels>
-[[POLYCHRON_WIDE]] void multiply(const DepthwiseRows& rows) {
+void multiply(const DepthwiseRows& rows) {
   constexpr std::size_t seen_rows = (Rows - 1) * StrideY + Window;
   constexpr std::size_t seen_columns = (Pixels - 1) * StrideX + Window;
+  const Real d;
   const float* const filter = rows.filter;
-  constexpr bool held = Window == 3;  // keeps the filter in registers; else loads it by rows
-  Wide all_weights[held ? Window * Window : 1];
+  constexpr bool held = Window == 3 && has_32_registers;  // in registers; else loads it by rows
+  Reals all_weights[held ? Window * Window : 1];
   if constexpr (held) {
     POLYCHRON_UNROLLED_LOOP
     for (std::size_t i = 0; i < Window * Window; ++i)
-      all_weights[i] = _mm512_load_ps(filter + i * wide_floats);
+      all_weights[i] = hn::LoadU(d, filter + i * block_floats);
   }
-  const Wide bias = rows.bias == nullptr
-                        ? _mm512_setzero_ps()
-                        : _mm512_maskz_loadu_ps(static_cast<__mmask16>(rows.channels), rows.bias);
+  const auto bias = rows.bias == nullptr ? hn::Zero(d) : load_some(d, rows.bias, rows.channels);
   const auto is_from = [](std::size_t at, std::ptrdiff_t first, std::ptrdiff_t last) {
     return static_cast<std::ptrdiff_t>(at) >= first && static_cast<std::ptrdiff_t>(at) < last;
   };
@@ -72,45 +82,47 @@ template <std::size_t Window, std::size_t StrideY, std::size_t StrideX, std::siz
     for (std::size_t r = 0; r < seen_rows; ++r) {
       if (!is_from(r, first_row, last_row)) continue;
       const float* const row = picture + r * picture_row;
-      Wide weights[Rows][Window];
+      Reals weights[Rows][Window];
       POLYCHRON_UNROLLED_LOOP
       for (std::size_t y = 0; y < Rows; ++y) {
         if (r < y * StrideY || r - y * StrideY >= Window) continue;
         const std::size_t first_tap = (r - y * StrideY) * Window;
         POLYCHRON_UNROLLED_LOOP
         for (std::size_t i = 0; i < Window; ++i)
-          weights[y][i] = held ? all_weights[first_tap + i]
-                               : _mm512_load_ps(filter + (first_tap + i) * wide_floats);
+          if constexpr (held)
+            weights[y][i] = all_weights[first_tap + i];
+          else
+            weights[y][i] = hn::LoadU(d, filter + (first_tap + i) * block_floats);
       }
       POLYCHRON_UNROLLED_LOOP
       for (std::size_t c = 0; c < seen_columns; ++c) {
         if (!is_from(c, first, last)) continue;
-        const Wide pixel = _mm512_loadu_ps(row + c * wide_floats);
+        const auto pixel = hn::LoadU(d, row + c * block_floats);
         POLYCHRON_UNROLLED_LOOP
         for (std::size_t y = 0; y < Rows; ++y) {
           if (r < y * StrideY || r - y * StrideY >= Window) continue;
           POLYCHRON_UNROLLED_LOOP
           for (std::size_t p = 0; p < Pixels; ++p) {
             if (c < p * StrideX || c - p * StrideX >= Window) continue;
-            sums[y][p] = _mm512_fmadd_ps(pixel, weights[y][c - p * StrideX], sums[y][p]);
+            sums[y][p] = hn::MulAdd(pixel, weights[y][c - p * StrideX], sums[y][p]);
           }
         }
       }
     }
-    const std::size_t offset = group * Pixels * wide_floats;
+    const std::size_t offset = group * Pixels * block_floats;
     if (rows.added == nullptr)
       store<false, Rows, Pixels>(rows, offset, sums);
     else
       store<true, Rows, Pixels>(rows, offset, sums);
-    picture += Pixels * StrideX * wide_floats;
+    picture += Pixels * StrideX * block_floats;
     first -= std::ptrdiff_t{Pixels * StrideX};
     last -= std::ptrdiff_t{Pixels * StrideX};
   }
 }
 
 using Multiply = void (*)(const DepthwiseRows&);
-using ForPixels = std::array<Multiply, most_depthwise_pixels>;
-using ForRows = std::array<ForPixels, most_depthwise_rows>;
+using ForPixels = std::array<Multiply, most_pixels>;
+using ForRows = std::array<ForPixels, most_rows_of_tile>;
 using ForStrides = std::array<ForRows, 4>;
 
 template <std::size_t Window, std::size_t StrideY, std::size_t StrideX, std::size_t Rows,
@@ -119,29 +131,69 @@ constexpr ForPixels for_pixels(std::index_sequence<Pixels...>) {
   return {multiply<Window, StrideY, StrideX, Rows, Pixels + 1>...};
 }
 
-template <std::size_t Window, std::size_t StrideY, std::size_t StrideX>
-constexpr ForRows for_rows() {
-  using Pixels = std::make_index_sequence<most_depthwise_pixels>;
-  return {for_pixels<Window, StrideY, StrideX, 1>(Pixels()),
-          for_pixels<Window, StrideY, StrideX, 2>(Pixels())};
+template <std::size_t Window, std::size_t StrideY, std::size_t StrideX, std::size_t... Rows>
+constexpr ForRows for_rows(std::index_sequence<Rows...>) {
+  return {
+      for_pixels<Window, StrideY, StrideX, Rows + 1>(std::make_index_sequence<most_pixels>())...};
 }
 
 template <std::size_t Window>
 constexpr ForStrides for_strides() {
-  return {for_rows<Window, 1, 1>(), for_rows<Window, 1, 2>(), for_rows<Window, 2, 1>(),
-          for_rows<Window, 2, 2>()};
+  constexpr std::make_index_sequence<most_rows_of_tile> rows;
+  return {for_rows<Window, 1, 1>(rows), for_rows<Window, 1, 2>(rows), for_rows<Window, 2, 1>(rows),
+          for_rows<Window, 2, 2>(rows)};
 }
 
-constexpr std::array<ForStrides, 2> ways{for_strides<3>(), for_strides<5>()};
+void multiply_any_depthwise(const DepthwiseWindow& window, std::size_t count, std::size_t pixels,
+                            const DepthwiseRows& rows) {
+  static constexpr std::array<ForStrides, 2> ways{for_strides<3>(), for_strides<5>()};
+  const ForStrides& strides = ways[window.size / 2 - 1];
+  const Multiply way =
+      strides[(window.stride_y - 1) * 2 + window.stride_x - 1][count - 1][pixels - 1];
+  DepthwiseRows part = rows;
+  for (std::size_t vector = 0; vector < vectors_of_block; ++vector) {
+    way(part);
+    part.picture += lanes;
+    part.filter += lanes;
+    part.result += lanes;
+    if (part.added != nullptr) part.added += lanes;
+    const std::size_t done = std::min(part.channels, lanes);
+    if (part.bias != nullptr) part.bias += done;
+    part.channels -= done;
+  }
+}
+
+#else
+
+void multiply_any_depthwise(const DepthwiseWindow&, std::size_t, std::size_t,
+                            const DepthwiseRows&) {}
+
+#endif
+
+}  // namespace polychron::kernels::direct::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace polychron::kernels::direct {
+namespace {
+
+HWY_EXPORT(depthwise_tile);
+HWY_EXPORT(multiply_any_depthwise);
 
 }  // namespace
 
+const DepthwiseTile& DepthwiseTile::get() {
+  static const DepthwiseTile tile = [] {
+    kernels::vectors();  // limits Highway's choice
+    return HWY_DYNAMIC_DISPATCH(depthwise_tile)();
+  }();
+  return tile;
+}
+
 void multiply_depthwise(const DepthwiseWindow& window, std::size_t count, std::size_t pixels,
                         const DepthwiseRows& rows) {
-  const ForStrides& strides = ways[window.size / 2 - 1];
-  strides[(window.stride_y - 1) * 2 + window.stride_x - 1][count - 1][pixels - 1](rows);
+  HWY_DYNAMIC_DISPATCH(multiply_any_depthwise)(window, count, pixels, rows);
 }
 
 }  // namespace polychron::kernels::direct
-
 #endif

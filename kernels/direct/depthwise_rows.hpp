@@ -1,5 +1,5 @@
-// Rows of a depthwise convolution's result, for one block of 16 channels. Each pixel is a vector,
-// and each tap of the window a vector of weights.
+// Rows of a depthwise convolution's result, for one block of channels. Pixels are vectors, and so
+// are the weights of each tap of the window.
 //
 // Some pixels of one or two rows are computed at a time. Their sums stay in registers, and each
 // pixel of the picture is read once for all sums that need it.
@@ -9,18 +9,17 @@
 // pixels computed beside it, and no weight is multiplied with padding.
 #pragma once
 
-#include "kernels/direct/avx512.hpp"
-
-#ifdef POLYCHRON_WIDE
-
-#include <cstdint>
+#include <cstddef>
 
 namespace polychron::kernels::direct {
 
-/// The most rows and pixels of each row that are computed at once. More sums do not fit into
-/// registers beside a filter of 3x3.
-inline constexpr std::size_t most_depthwise_rows = 2;
-inline constexpr std::size_t most_depthwise_pixels = 7;
+/// The most rows, and pixels of each row, that are computed at once: their sums, and the weights
+/// that they need, fit into the processor's registers.
+struct DepthwiseTile {
+  std::size_t rows, pixels;
+
+  static const DepthwiseTile& get();
+};
 
 /// Windows of 3 by 3 or 5 by 5 pixels, with strides of 1 or 2.
 struct DepthwiseWindow {
@@ -34,20 +33,18 @@ struct DepthwiseRows {
   std::size_t picture_row;  ///< floats from row to row
   std::ptrdiff_t first_row, last_row;        ///< of the picture, counted from there
   std::ptrdiff_t first_column, last_column;  ///< of the picture, counted from there
-  const float* filter;                       ///< a vector for each tap
+  const float* filter;                       ///< a block for each tap
   const float* bias;                         ///< null if there is none
   float* result;
   const float* added;      ///< laid out like the result; null if there is none
   std::size_t result_row;  ///< floats from row to row
   std::size_t groups;
-  std::uint32_t channels;  ///< a bit for each channel that exists; results of others are zero
+  std::size_t channels;  ///< that exist, of a block or more; results of others are zero
   float lowest, highest;   ///< bounds of results
 };
 
-/// Computes `count` rows, in groups of `pixels`.
+/// Needs has_fused_vectors(). Computes `count` rows, in groups of `pixels`.
 void multiply_depthwise(const DepthwiseWindow& window, std::size_t count, std::size_t pixels,
                         const DepthwiseRows& rows);
 
 }  // namespace polychron::kernels::direct
-
-#endif

@@ -7,6 +7,7 @@
 #include <span>
 
 #include "kernels/direct/convolution_geometry.hpp"
+#include "kernels/direct/panel_product.hpp"
 #include "kernels/direct/tile_transforms.hpp"
 #include "kernels/epilogue.hpp"
 #include "kernels/problem.hpp"

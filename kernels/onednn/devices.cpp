@@ -2,14 +2,14 @@
 
 #include "kernels/fusion.hpp"
 #include "kernels/onednn/library.hpp"
-#include "kernels/processor.hpp"
+#include "kernels/vectors.hpp"
 
 namespace polychron::kernels {
 
 Layout picture_layout() {
   if (vectors() == Vectors::avx512) return Layout::blocked16;
-  // On processors without AVX2 the library's element-wise code writes beyond blocks (2.6.3).
-  return vectors() == Vectors::avx2 ? Layout::blocked8 : Layout::plain;
+  // On x86 without AVX2 the library's element-wise code writes beyond blocks (2.6.3).
+  return has_fused_vectors() ? Layout::blocked8 : Layout::plain;
 }
 
 }  // namespace polychron::kernels

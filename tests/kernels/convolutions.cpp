@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "kernels/epilogue.hpp"
+#include "kernels/fusion.hpp"
 #include "ops/layouts.hpp"
 #include "ops/table.hpp"
 
@@ -17,12 +18,13 @@ using ops::op;
 
 namespace {
 
-constexpr std::size_t block = 16;
+/// The channels of a block, as this processor has them.
+std::size_t block_channels() { return kernels::channel_block(kernels::picture_layout()); }
 
 /// The place of an element of a picture in blocks of channels.
 std::size_t place_of(const Shape& shape, std::size_t n, std::size_t c, std::size_t y,
                      std::size_t x) {
-  const std::size_t blocks = (shape[1] + block - 1) / block;
+  const std::size_t block = block_channels(), blocks = (shape[1] + block - 1) / block;
   return (((n * blocks + c / block) * shape[2] + y) * shape[3] + x) * block + c % block;
 }
 
@@ -35,9 +37,9 @@ std::uint32_t extent_of(std::uint32_t in, std::uint32_t window, std::uint32_t di
 }  // namespace
 
 Problem in_blocks(Problem problem) {
-  problem.inputs[0].layout = problem.outputs[0].layout = Layout::blocked16;
+  problem.inputs[0].layout = problem.outputs[0].layout = kernels::picture_layout();
   for (std::size_t i = problem.own_inputs; i < problem.inputs.size(); ++i)
-    problem.inputs[i].layout = Layout::blocked16;
+    problem.inputs[i].layout = kernels::picture_layout();
   return problem;
 }
 
@@ -73,13 +75,13 @@ std::vector<double> results_of(const ProblemMaker& maker, const std::vector<Buff
     });
   BOOST_REQUIRE(way != all.end());
   const auto outcome =
-      run_kernel(*way, maker.problem(), values, reference ? Layout::plain : Layout::blocked16);
+      run_kernel(*way, maker.problem(), values, reference ? Layout::plain : kernels::picture_layout());
   BOOST_REQUIRE_MESSAGE(outcome.refusal.empty(), outcome.refusal);
   return numbers_of(maker.problem().outputs[0].descriptor, outcome.outputs[0]);
 }
 
 Buffer blocked(const Shape& shape, const Buffer& plain) {
-  Buffer result(kernels::storage_bytes({DataType::float32, shape}, Layout::blocked16));
+  Buffer result(kernels::storage_bytes({DataType::float32, shape}, kernels::picture_layout()));
   const auto from = plain.as<float>();
   const auto to = result.as<float>();
   std::size_t i = 0;
@@ -202,7 +204,7 @@ Prepared::Prepared(const ProblemMaker& maker, const std::vector<Buffer>& values)
 }
 
 std::size_t Prepared::result_bytes() const {
-  return kernels::storage_bytes(problem.outputs[0].descriptor, Layout::blocked16);
+  return kernels::storage_bytes(problem.outputs[0].descriptor, kernels::picture_layout());
 }
 
 std::vector<const std::byte*> Prepared::addresses() const {

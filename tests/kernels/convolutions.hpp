@@ -1,4 +1,4 @@
-// Convolutions of pictures in blocks of 16 channels, in loops of our own: the kernel that takes
+// Convolutions of pictures in blocks of channels, in loops of our own: the kernel that takes
 // one, random ones, and runs on memory in any place.
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace polychron::tests {
 
-/// The problem with its pictures in blocks of 16 channels.
+/// The problem with its pictures in blocks of channels.
 kernels::Problem in_blocks(kernels::Problem problem);
 
 /// The kernel of the first implementation that takes this in blocks of channels, or null.
@@ -34,7 +34,7 @@ std::vector<Buffer> copies_of(const ProblemMaker& maker);
 std::vector<double> results_of(const ProblemMaker& maker, const std::vector<Buffer>& values,
                                bool reference = false);
 
-/// A plain picture's bytes in blocks of 16 channels. The rest of the last block is zero.
+/// A plain picture's bytes in blocks of channels. The rest of the last block is zero.
 Buffer blocked(const Shape& shape, const Buffer& plain);
 
 /// A convolution's sizes and how it is computed.

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "kernels/epilogue.hpp"
+#include "kernels/fusion.hpp"
 #include "ops/layouts.hpp"
 #include "ops/table.hpp"
 #include "tests/kernels/convolutions.hpp"
@@ -36,7 +37,7 @@ BOOST_AUTO_TEST_SUITE(depthwise_convolution)
 
 // Also by every other way, in parts and with guards behind what is written.
 BOOST_AUTO_TEST_CASE(near_the_reference) {
-  if (!tests::has_wide_loops()) return;
+  if (!tests::has_fused_loops()) return;
   for (std::uint32_t seed = 0; seed < 60; ++seed) {
     const auto maker = random_depthwise(seed);
     BOOST_TEST(takes_depthwise(maker.problem()), name_of("depthwise", seed));
@@ -47,7 +48,7 @@ BOOST_AUTO_TEST_CASE(near_the_reference) {
 // The order of a sum is promised: it is the same in every group of pixels, and in every part of the
 // work.
 BOOST_AUTO_TEST_CASE(sums_are_in_the_order_of_taps) {
-  if (!tests::has_wide_loops()) return;
+  if (!tests::has_fused_loops()) return;
   std::size_t added = 0, clamped = 0, biased = 0, layouts[4] = {}, ways[8] = {};
   for (std::uint32_t seed = 1000; seed < 1600; ++seed) {
     const auto maker = random_depthwise(seed);
@@ -75,7 +76,7 @@ BOOST_AUTO_TEST_CASE(sums_are_in_the_order_of_taps) {
 
 // Groups of every length, at either edge and between.
 BOOST_AUTO_TEST_CASE(rows_of_any_length) {
-  if (!tests::has_wide_loops()) return;
+  if (!tests::has_fused_loops()) return;
   for (std::uint32_t width = 1; width <= 45; ++width)
     for (std::uint32_t way = 0; way < 16; ++way) {
       const std::uint32_t window = way % 2 == 0 ? 3 : 5;
@@ -93,7 +94,7 @@ BOOST_AUTO_TEST_CASE(rows_of_any_length) {
 
 // A weight that is not finite meets no padding, and what lies beside the picture meets nobody.
 BOOST_AUTO_TEST_CASE(special_values_are_seen_by_their_windows_alone) {
-  if (!tests::has_wide_loops()) return;
+  if (!tests::has_fused_loops()) return;
   std::size_t not_finite = 0;
   for (std::uint32_t seed = 0; seed < 150; ++seed) {
     Random random(seed);
@@ -122,7 +123,7 @@ BOOST_AUTO_TEST_CASE(special_values_are_seen_by_their_windows_alone) {
     const auto all = kernels::implementations(op("conv2d"));
     const auto way = std::ranges::find_if(
         all, [&](const auto& w) { return w.prepare(tests::in_blocks(problem)).has_value(); });
-    const auto got = tests::run_kernel(*way, problem, values, Layout::blocked16);
+    const auto got = tests::run_kernel(*way, problem, values, kernels::picture_layout());
     const auto expected = tests::run_kernel(all.back(), problem, values);
     const auto a = got.outputs[0].as<float>(), e = expected.outputs[0].as<float>();
     std::size_t wrong = 0;
@@ -138,7 +139,7 @@ BOOST_AUTO_TEST_CASE(special_values_are_seen_by_their_windows_alone) {
 
 // A bound does not hide that something went wrong, and one that is NaN is none.
 BOOST_AUTO_TEST_CASE(bounds_let_nan_pass) {
-  if (!tests::has_wide_loops()) return;
+  if (!tests::has_fused_loops()) return;
   for (const auto& bounds : {ClampAttributes{0.5, 1.5}, ClampAttributes{double{nan}, 1.5},
                              ClampAttributes{0.5, double{nan}}, ClampAttributes{}}) {
     auto maker = depthwise(20, 4, 9).maker(2, true);
@@ -155,8 +156,9 @@ BOOST_AUTO_TEST_CASE(bounds_let_nan_pass) {
 
 // The next layer reads what fills the last block of channels, and multiplies it with zeros.
 BOOST_AUTO_TEST_CASE(what_fills_a_block_stays_zero) {
-  if (!tests::has_wide_loops()) return;
-  for (const std::uint32_t channels : {2U, 15U, 17U, 24U, 31U})
+  if (!tests::has_fused_loops()) return;
+  const std::size_t block = kernels::channel_block(kernels::picture_layout());
+  for (const std::uint32_t channels : {2U, 7U, 15U, 17U, 24U, 31U})
     for (const float special : {1.0F, nan, infinity}) {
       const auto c = depthwise(channels, 5, 9);
       auto maker = c.maker(6, true);
@@ -169,7 +171,7 @@ BOOST_AUTO_TEST_CASE(what_fills_a_block_stays_zero) {
       const auto numbers = result.as<float>();
       std::size_t wrong = 0, zeros = 0;
       for (std::size_t i = 0; i < numbers.size(); ++i)
-        if (i / (5 * 9 * 16) * 16 + i % 16 >= channels)
+        if (i / (5 * 9 * block) * block + i % block >= channels)
           wrong += std::bit_cast<std::uint32_t>(numbers[i]) == 0 ? 0U : 1U;
         else
           zeros += numbers[i] == 0 ? 1U : 0U;
@@ -179,7 +181,7 @@ BOOST_AUTO_TEST_CASE(what_fills_a_block_stays_zero) {
 }
 
 BOOST_AUTO_TEST_CASE(what_is_no_such_convolution_is_refused) {
-  if (!tests::has_wide_loops()) return;
+  if (!tests::has_fused_loops()) return;
   const auto taken = [](auto&& change) {
     Convolution c = depthwise(32, 9, 11);
     change(c);
@@ -216,7 +218,8 @@ BOOST_AUTO_TEST_CASE(what_is_no_such_convolution_is_refused) {
   };
   const auto usual = tests::in_blocks(c.maker(1).problem());
   BOOST_TEST(own(usual));
-  for (const Layout other : {Layout::plain, Layout::blocked8}) {
+  for (const Layout other : {Layout::plain, Layout::blocked8, Layout::blocked16}) {
+    if (other == kernels::picture_layout()) continue;
     auto problem = usual;
     problem.inputs[0].layout = problem.outputs[0].layout = other;
     BOOST_TEST(!own(problem));
