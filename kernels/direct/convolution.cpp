@@ -2,7 +2,6 @@
 // Those of blocks take pictures in blocks of channels.
 #include <algorithm>
 
-#include "kernels/direct/avx512.hpp"
 #include "kernels/direct/direct.hpp"
 #include "kernels/direct/window_panels.hpp"
 #include "kernels/epilogue.hpp"
@@ -14,11 +13,16 @@
 
 namespace polychron::kernels::direct {
 
-#ifdef POLYCHRON_WIDE
-
 namespace {
 
 constexpr std::uint32_t vector_channels = 16;  // channels of a vector
+
+/// The least channels of panels. oneDNN has fast kernels for fewer, except on Arm.
+#if defined(__x86_64__)
+constexpr std::uint32_t least_inputs = 8, least_outputs = 16;
+#else
+constexpr std::uint32_t least_inputs = 1, least_outputs = 1;
+#endif
 
 bool all_at_most(std::span<const std::uint32_t> numbers, std::uint32_t most) {
   return std::ranges::all_of(numbers, [most](std::uint32_t n) { return n <= most; });
@@ -41,7 +45,6 @@ Refusal common_refusal(const Problem& problem, const Conv2dAttributes& a) {
 }  // namespace
 
 Refusal refuse_minimal_filtering(const Problem& problem) {
-  if (!has_avx512()) return "AVX-512 only";
   const auto& a = std::get<Conv2dAttributes>(problem.attributes);
   if (auto why = common_refusal(problem, a)) return why;
   const Shape& filter = problem.inputs[1].descriptor.shape;
@@ -60,7 +63,6 @@ Refusal refuse_minimal_filtering(const Problem& problem) {
 }
 
 Refusal refuse_panels(const Problem& problem) {
-  if (!has_avx512()) return "AVX-512 only";
   const auto& a = std::get<Conv2dAttributes>(problem.attributes);
   if (auto why = common_refusal(problem, a)) return why;
   const Shape& in = problem.inputs[0].descriptor.shape;
@@ -68,7 +70,7 @@ Refusal refuse_panels(const Problem& problem) {
   const auto order = ops::filter_axes(a.filter_layout);
   if (a.groups != 1) return "without groups only";
   if (!all_at_most(a.strides, 2)) return "strides of 1 or 2 only";
-  if (filter[order[0]] < vector_channels || filter[order[1]] < vector_channels / 2)
+  if (filter[order[0]] < least_outputs || filter[order[1]] < least_inputs)
     return "8 channels or more to 16 or more only";
   if (std::size_t{filter[order[2]]} * filter[order[3]] > most_panel_taps)
     return "windows of at most 128 taps only";
@@ -102,15 +104,5 @@ std::span<const Entry> convolution_entries() noexcept {
       {conv2d, prepare_panels, by_panels, refuse_panels, true}};
   return entries;
 }
-
-#else
-
-std::span<const Entry> convolution_entries() noexcept {
-  static constexpr Entry entries[] = {
-      {ops::op("convTranspose2d"), prepare_scattered, by_scattering, refuse_scattered, true}};
-  return entries;
-}
-
-#endif
 
 }  // namespace polychron::kernels::direct

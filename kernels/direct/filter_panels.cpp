@@ -1,7 +1,5 @@
 #include "kernels/direct/filter_panels.hpp"
 
-#ifdef POLYCHRON_WIDE
-
 #include <algorithm>
 
 #include "kernels/direct/panel_product.hpp"
@@ -22,11 +20,8 @@ void transform(const float* window, double* to) {
   }
 }
 
-}  // namespace
-
-template <std::size_t Results>
-KeptBytes filter_panels(const ConvolutionGeometry& picture, const Buffer& filter) {
-  using Transform = TileTransform<Results>;
+template <class Transform>
+KeptBytes panels_of(const ConvolutionGeometry& picture, const Buffer& filter) {
   constexpr std::size_t elements = Transform::size * Transform::size;
   auto bytes = Buffer::uninitialized(panel_floats(picture, elements) * sizeof(float));
   const std::span<float> panels = bytes.as<float>();
@@ -34,17 +29,19 @@ KeptBytes filter_panels(const ConvolutionGeometry& picture, const Buffer& filter
   const float* const windows = filter.as<float>().data();
   // Transforms a block of outputs by a block of inputs at a time. The same element of different
   // matrices lies at strides of powers of two, which would conflict in the cache.
-  std::array<std::array<std::array<float, wide_floats>, wide_floats>, elements> block;
+  const std::size_t floats = picture.block;
+  constexpr std::size_t most = 16;
+  std::array<std::array<std::array<float, most>, most>, elements> block;
   for (std::size_t out = 0; out < picture.out_blocks(); ++out)
     for (std::size_t in = 0; in < picture.in_blocks(); ++in) {
       block = {};
-      const std::size_t outputs = std::min(wide_floats, picture.out_channels - out * wide_floats);
-      const std::size_t inputs = std::min(wide_floats, picture.in_channels - in * wide_floats);
+      const std::size_t outputs = std::min(floats, picture.out_channels - out * floats);
+      const std::size_t inputs = std::min(floats, picture.in_channels - in * floats);
       for (std::size_t o = 0; o < outputs; ++o)
         for (std::size_t i = 0; i < inputs; ++i) {
           std::array<double, elements> transformed;
           transform<Transform>(
-              windows + ((out * wide_floats + o) * picture.in_channels + in * wide_floats + i) * 9,
+              windows + ((out * floats + o) * picture.in_channels + in * floats + i) * 9,
               transformed.data());
           for (std::size_t e = 0; e < elements; ++e)
             block[e][i][o] = static_cast<float>(transformed[e]);
@@ -53,18 +50,21 @@ KeptBytes filter_panels(const ConvolutionGeometry& picture, const Buffer& filter
       const std::size_t columns = std::min(most_columns, picture.out_blocks() - first);
       for (std::size_t e = 0; e < elements; ++e) {
         float* to = panels.data() + e * matrix +
-                    first * picture.in_blocks() * wide_floats * wide_floats +
-                    (in * wide_floats * columns + out - first) * wide_floats;
-        for (std::size_t i = 0; i < wide_floats; ++i, to += columns * wide_floats)
-          std::ranges::copy(block[e][i], to);
+                    first * picture.in_blocks() * floats * floats +
+                    (in * floats * columns + out - first) * floats;
+        for (std::size_t i = 0; i < floats; ++i, to += columns * floats)
+          std::copy_n(block[e][i].begin(), floats, to);
       }
     }
   return kept_once(std::make_shared<const Buffer>(std::move(bytes)));
 }
 
-template KeptBytes filter_panels<2>(const ConvolutionGeometry&, const Buffer&);
-template KeptBytes filter_panels<4>(const ConvolutionGeometry&, const Buffer&);
+}  // namespace
+
+KeptBytes filter_panels(const ConvolutionGeometry& picture, const Buffer& filter,
+                        std::size_t results) {
+  return results == 2 ? panels_of<TileTransform<2>>(picture, filter)
+                      : panels_of<TileTransform<4>>(picture, filter);
+}
 
 }  // namespace polychron::kernels::direct
-
-#endif

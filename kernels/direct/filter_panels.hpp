@@ -5,13 +5,11 @@
 #include "base/kept_once.hpp"
 #include "kernels/direct/filtered_tiles.hpp"
 
-#ifdef POLYCHRON_WIDE
-
 namespace polychron::kernels::direct {
 
 /// Floats of all panels, including the padding of channels.
 inline std::size_t panel_floats(const ConvolutionGeometry& picture, std::size_t elements) {
-  return elements * picture.in_blocks() * picture.out_blocks() * wide_floats * wide_floats;
+  return elements * picture.in_blocks() * picture.out_blocks() * picture.block * picture.block;
 }
 
 /// The panel for an element of the tile and the result's block `block`, which is even. The next
@@ -19,14 +17,13 @@ inline std::size_t panel_floats(const ConvolutionGeometry& picture, std::size_t 
 inline const float* panel_of(const ConvolutionGeometry& picture, std::size_t elements,
                              const float* panels, std::size_t element, std::size_t block) {
   const std::size_t matrix = panel_floats(picture, elements) / elements;
-  const std::size_t column = picture.in_blocks() * wide_floats * wide_floats;
+  const std::size_t column = picture.in_blocks() * picture.block * picture.block;
   return panels + element * matrix + block * column;
 }
 
-/// Packs a filter with the dimensions outputs, inputs, height, width. Equal filters share memory.
-template <std::size_t Results>
-KeptBytes filter_panels(const ConvolutionGeometry& picture, const Buffer& filter);
+/// Packs a filter with the dimensions outputs, inputs, height, width, for tiles of `results` by
+/// `results`. Equal filters share memory.
+KeptBytes filter_panels(const ConvolutionGeometry& picture, const Buffer& filter,
+                        std::size_t results);
 
 }  // namespace polychron::kernels::direct
-
-#endif

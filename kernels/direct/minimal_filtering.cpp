@@ -1,5 +1,5 @@
 // 3x3 convolutions by minimal filtering (Winograd 1980; Lavin and Gray 2015), of pictures in blocks
-// of 16 channels. Tiles of the picture and the filters are transformed, multiplied element by
+// of channels. Tiles of the picture and the filters are transformed, multiplied element by
 // element, and transformed back. The multiplication is one matrix product for each element of the
 // tile. F(4x4, 3x3) takes 36 products for 16 results instead of 144, F(2x2, 3x3) 16 for 4 instead
 // of 36.
@@ -12,14 +12,13 @@
 #include "kernels/direct/direct.hpp"
 #include "kernels/direct/filtered_tiles.hpp"
 
-#ifdef POLYCHRON_WIDE
-
 #include <algorithm>
 #include <cmath>
 
 #include "kernels/direct/filter_panels.hpp"
 #include "kernels/epilogue.hpp"
 #include "kernels/parts.hpp"
+#include "kernels/vectors.hpp"
 
 namespace polychron::kernels::direct {
 namespace {
@@ -35,21 +34,19 @@ struct TileShare {
   std::size_t scratch;  ///< where its memory begins, in floats
 };
 
-template <std::size_t Results>
 class MinimalFiltering final : public Kernel {
-  using Transform = TileTransform<Results>;
-  static constexpr std::size_t elements = Transform::size * Transform::size;
-
  public:
-  MinimalFiltering(const ConvolutionGeometry& picture, const Epilogue& epilogue, KeptBytes panels)
-      : picture_(picture), epilogue_(epilogue), panels_(std::move(panels)) {
-    const std::size_t tiles = tiles_of(picture, Results), blocks = picture.out_blocks();
-    const double operations = 2.0 * static_cast<double>(elements * tiles * picture.in_channels) *
+  /// Tiles have `results` by `results` results.
+  MinimalFiltering(const ConvolutionGeometry& picture, const Epilogue& epilogue,
+                   std::size_t results, KeptBytes panels)
+      : picture_(picture), epilogue_(epilogue), results_(results), panels_(std::move(panels)) {
+    const std::size_t tiles = tiles_of(picture, results), blocks = picture.out_blocks();
+    const double operations = 2.0 * static_cast<double>(elements_ * tiles * picture.in_channels) *
                               static_cast<double>(picture.out_channels);
     // Divides the tiles if each part then has enough of them for each pass over the filter.
     // Otherwise divides the channels, so that a larger filter comes from memory only once.
     const bool near = panels_->size() <= near_filter;
-    const bool by_tiles = tiles >= usual_parts * (near ? most_rows * 3 / 4 : most_tiles);
+    const bool by_tiles = tiles >= usual_parts * (near ? any_rows * 3 / 4 : most_tiles);
     const std::size_t pairs = (blocks + most_columns - 1) / most_columns;
     const std::size_t parts = parts_of(operations / operations_per_ns,
                                        by_tiles ? tiles : std::min(pairs, std::size_t{2}));
@@ -94,16 +91,16 @@ class MinimalFiltering final : public Kernel {
 
   /// Floats for a tile's transform and its products, in one part.
   std::size_t tile_floats(const TileShare& share) const {
-    return elements * wide_floats * (picture_.in_blocks() + share.last_block - share.first_block);
+    return elements_ * picture_.block * (picture_.in_blocks() + share.last_block - share.first_block);
   }
 
   /// The tiles whose transforms fit into a core's own cache together. If the filter is not in
   /// cache, as many tiles as one pass over it can serve.
   std::size_t tiles_at_once(const TileShare& share, bool filter_is_near) const {
-    constexpr std::size_t own = 800 * 1024 / sizeof(float);
+    const std::size_t own = (has_avx512() ? 800 : 320) * 1024 / sizeof(float);
     const std::size_t count = share.last_tile - share.first_tile;
     const std::size_t most = filter_is_near ? std::clamp<std::size_t>(own / tile_floats(share),
-                                                                      most_rows / 2, most_tiles)
+                                                                      any_rows / 2, most_tiles)
                                             : most_tiles;
     const std::size_t rounds = (count + most - 1) / most;
     return (count + rounds - 1) / rounds;
@@ -115,7 +112,8 @@ class MinimalFiltering final : public Kernel {
     };
     const std::size_t blocks = share.last_block - share.first_block;
     for (std::size_t tile = share.first_tile; tile < share.last_tile; tile += share.at_once) {
-      TileWork<Results> work{picture_,
+      TileWork work{results_,
+                    picture_,
                              epilogue_,
                              floats(0),
                              floats(1),
@@ -129,27 +127,27 @@ class MinimalFiltering final : public Kernel {
                              reinterpret_cast<float*>(arguments.scratch) + share.scratch,
                              nullptr,
                              {}};
-      work.products = work.tiles + elements * picture_.in_blocks() * wide_floats * work.count;
-      work.transform_tiles();
+      work.products = work.tiles + elements_ * picture_.in_blocks() * picture_.block * work.count;
+      transform_tiles(work);
       if (work.any_ordinary())
-        for (std::size_t e = 0; e < elements; ++e) multiply(work, e, blocks);
-      work.finish();
+        for (std::size_t e = 0; e < elements_; ++e) multiply(work, e, blocks);
+      finish_tiles(work);
     }
   }
 
-  void multiply(const TileWork<Results>& work, std::size_t element, std::size_t blocks) const {
-    const std::size_t step = wide_floats * work.count;
+  void multiply(const TileWork& work, std::size_t element, std::size_t blocks) const {
+    const std::size_t step = picture_.block * work.count;
     const float* const tiles = work.tiles + element * picture_.in_blocks() * step;
     float* const products = work.products + element * blocks * step;
-    const std::size_t groups = (work.count + most_rows - 1) / most_rows;
+    const std::size_t groups = (work.count + most_rows() - 1) / most_rows();
     const auto* const panels = reinterpret_cast<const float*>(panels_->data());
     for (std::size_t block = work.first_block; block < work.last_block; block += most_columns) {
-      Tap tap{tiles, panel_of(picture_, elements, panels, element, block)};
+      Tap tap{tiles, panel_of(picture_, elements_, panels, element, block)};
       PanelProduct product{.taps = {&tap, 1},
-                           .row_step = wide_floats,
+                           .row_step = picture_.block,
                            .left_step = step,
                            .times = 1,
-                           .elements = picture_.in_blocks() * wide_floats,
+                           .elements = picture_.in_blocks() * picture_.block,
                            .columns = std::min(most_columns, picture_.out_blocks() - block),
                            .result = products + (block - work.first_block) * step,
                            .result_step = step};
@@ -157,30 +155,32 @@ class MinimalFiltering final : public Kernel {
       for (std::size_t i = 0, done = 0; i < groups; ++i) {
         const std::size_t rows = work.count * (i + 1) / groups - done;
         product.fetch = ahead.share(product.fours(), 1, groups - i);
-        product.next_left = i + 1 < groups ? tap.left + rows * wide_floats : tiles;
+        product.next_left = i + 1 < groups ? tap.left + rows * picture_.block : tiles;
         multiply_rows(product, rows);
-        tap.left += rows * wide_floats;
-        product.result += rows * wide_floats;
+        tap.left += rows * picture_.block;
+        product.result += rows * picture_.block;
         done += rows;
       }
     }
   }
 
   /// The panel that is multiplied after this one; nothing after the last.
-  PanelAhead ahead_of(const TileWork<Results>& work, std::size_t element, std::size_t block) const {
+  PanelAhead ahead_of(const TileWork& work, std::size_t element, std::size_t block) const {
     block += most_columns;
     if (block >= work.last_block) {
       block = work.first_block;
-      if (++element == elements) return {nullptr, 0};
+      if (++element == elements_) return {nullptr, 0};
     }
     const std::size_t columns = std::min(most_columns, picture_.out_blocks() - block);
     const auto* const panels = reinterpret_cast<const float*>(panels_->data());
-    return {panel_of(picture_, elements, panels, element, block),
-            columns * picture_.in_blocks() * wide_floats * wide_floats};
+    return {panel_of(picture_, elements_, panels, element, block),
+            columns * picture_.in_blocks() * picture_.block * picture_.block};
   }
 
   ConvolutionGeometry picture_;
   Epilogue epilogue_;
+  std::size_t results_;
+  std::size_t elements_ = elements_of(results_);
   KeptBytes panels_;
   std::vector<TileShare> shares_;
   std::size_t scratch_floats_ = 0;
@@ -201,24 +201,16 @@ bool gains_by_large_tiles(const ConvolutionGeometry& picture) {
          panel_floats(picture, 36) * sizeof(float) <= near_filter;
 }
 
-template <std::size_t Results>
-KernelResult make(const Problem& problem, const ConvolutionGeometry& picture,
-                  const Epilogue& epilogue) {
-  return KernelResult(std::make_unique<MinimalFiltering<Results>>(
-      picture, epilogue, filter_panels<Results>(picture, *problem.inputs[1].constant)));
-}
-
 }  // namespace
 
 KernelResult prepare_minimal_filtering(const Problem& problem) {
   if (auto why = refuse_minimal_filtering(problem)) return refuse(*std::move(why));
   if (!is_ordinary(problem.inputs[1])) return refuse("filters of ordinary values only");
-  const auto epilogue = epilogue_of(problem);
   const ConvolutionGeometry picture(problem);
-  return gains_by_large_tiles(picture) ? make<4>(problem, picture, *epilogue)
-                                       : make<2>(problem, picture, *epilogue);
+  const std::size_t results = gains_by_large_tiles(picture) ? 4 : 2;
+  return KernelResult(std::make_unique<MinimalFiltering>(
+      picture, *epilogue_of(problem), results,
+      filter_panels(picture, *problem.inputs[1].constant, results)));
 }
 
 }  // namespace polychron::kernels::direct
-
-#endif

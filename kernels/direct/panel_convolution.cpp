@@ -1,4 +1,4 @@
-// Convolutions as matrix products, of pictures in blocks of 16 channels. Each tap of the window
+// Convolutions as matrix products, of pictures in blocks of channels. Each tap of the window
 // multiplies pixels of a row with a panel of the filter. The sum of these products is a group of
 // pixels of the result. Sums stay in registers until they are complete.
 //
@@ -16,9 +16,8 @@
 #include "kernels/direct/window_panels.hpp"
 #include "kernels/epilogue.hpp"
 #include "kernels/parts.hpp"
+#include "kernels/vectors.hpp"
 #include "kernels/window_range.hpp"
-
-#ifdef POLYCHRON_WIDE
 
 namespace polychron::kernels::direct {
 namespace {
@@ -32,15 +31,27 @@ struct PanelGeometry : ConvolutionGeometry {
   }
 
   /// The groups of a row. The first ones have the most pixels that are possible.
-  std::size_t groups_of_row() const { return (x.out + most_rows - 1) / most_rows; }
+  std::size_t groups_of_row() const { return (x.out + most - 1) / most; }
   std::size_t long_groups_of_row() const {
-    const std::size_t rest = x.out % most_rows, groups = x.out / most_rows;
-    return rest > 0 && rest < most_rows / 2 && groups > 0 ? groups - 1 : groups;
+    const std::size_t rest = x.out % most, groups = x.out / most;
+    return rest > 0 && rest < most / 2 && groups > 0 ? groups - 1 : groups;
   }
   std::size_t groups() const { return batch * y.out * groups_of_row(); }
   /// True if groups follow each other in the whole picture.
   bool is_flat() const { return y.is_pointwise() && x.is_pointwise(); }
+
+  std::size_t most = most_rows();  ///< pixels of a group
 };
+
+/// How much of the operands stays in a core's own cache.
+struct OwnCache {
+  std::size_t picture;  ///< bytes of the groups that are computed with all panels
+  std::size_t panels;   ///< bytes of panels that need no prefetching for the next groups
+};
+/// Processors with AVX-512 have at least 1 MiB for each core, others 512 KiB.
+OwnCache own_cache() {
+  return has_avx512() ? OwnCache{640 * 1024, 512 * 1024} : OwnCache{256 * 1024, 128 * 1024};
+}
 
 /// A group: pixels of a picture's row. `alike` is the number of equally long groups from it on.
 struct Pixels {
@@ -52,9 +63,10 @@ struct Pixels {
     picture = row / geometry.y.out;
     y = row % geometry.y.out;
     // The last one or two groups share the remaining pixels.
-    const std::size_t rest = geometry.x.out - many * most_rows, short_ones = groups - many;
+    const std::size_t most = geometry.most;
+    const std::size_t rest = geometry.x.out - many * most, short_ones = groups - many;
     const auto begin = [&](std::size_t i) {
-      return i <= many ? i * most_rows : many * most_rows + rest * (i - many) / short_ones;
+      return i <= many ? i * most : many * most + rest * (i - many) / short_ones;
     };
     x = begin(at);
     count = begin(at + 1) - x;
@@ -72,7 +84,7 @@ class PanelConvolution final : public Kernel {
  public:
   PanelConvolution(const Problem& problem, const Epilogue& epilogue)
       : geometry_(problem),
-        sizes_{geometry_.taps(), geometry_.in_channels, geometry_.out_channels},
+        sizes_{geometry_.taps(), geometry_.in_channels, geometry_.out_channels, geometry_.block},
         epilogue_(epilogue),
         panels_(window_panels(sizes_, problem)) {
     ensure(sizes_.taps <= most_panel_taps, "windows are small");
@@ -119,10 +131,9 @@ class PanelConvolution final : public Kernel {
   /// all panels.
   void compute(const BlockShare& share, const PictureOperands& operands,
                std::span<const std::byte> read_next) const {
-    constexpr std::size_t own = 640 * 1024;
     const std::size_t groups = share.last_group - share.first_group;
     const std::size_t most =
-        std::max<std::size_t>(own / (geometry_.in_bytes() / geometry_.groups() + 1), 1);
+        std::max<std::size_t>(own_cache().picture / (geometry_.in_bytes() / geometry_.groups() + 1), 1);
     const std::size_t rounds = (groups + most - 1) / most;
     for (std::size_t i = 0; i < rounds; ++i)
       compute({share.first_group + groups * i / rounds,
@@ -134,9 +145,8 @@ class PanelConvolution final : public Kernel {
   /// `first`: panels come from outside of the cache. `read_next`: read after all of them.
   void compute(const BlockShare& share, const PictureOperands& operands, bool first,
                std::span<const std::byte> read_next) const {
-    constexpr std::size_t near = 512 * 1024;
     const std::size_t blocks = share.last_block - share.first_block;
-    const bool far = first || blocks * sizes_.column() * sizeof(float) > near;
+    const bool far = first || blocks * sizes_.column() * sizeof(float) > own_cache().panels;
     const auto* const panels = reinterpret_cast<const float*>(panels_->data());
     std::array<Tap, most_panel_taps> taps;  // for one group at a time
     for (std::size_t block = share.first_block; block < share.last_block; block += most_columns) {
@@ -167,7 +177,7 @@ class PanelConvolution final : public Kernel {
   const float* left_of(const Pixels& pixels, const PictureOperands& operands) const {
     return operands.input(0) + pixels.picture * geometry_.in_blocks() * geometry_.in_plane() +
            (pixels.y * geometry_.y.stride * geometry_.x.in + pixels.x * geometry_.x.stride) *
-               wide_floats;
+               geometry_.block;
   }
 
   PanelProduct product_of(const Pixels& pixels, std::size_t block, std::size_t columns,
@@ -191,23 +201,23 @@ class PanelConvolution final : public Kernel {
         while (first < last && !inside(x.place(pixels.x + last - 1, kx), x.in)) --last;
         if (first == last) continue;
         const std::ptrdiff_t at = row * static_cast<std::ptrdiff_t>(x.in) + x.place(pixels.x, kx);
-        taps[count++] = {picture + at * std::ptrdiff_t{wide_floats},
+        taps[count++] = {picture + at * static_cast<std::ptrdiff_t>(geometry_.block),
                          panel + (ky * x.window + kx) * sizes_.tap() * columns, first,
-                         last == pixels.count ? most_rows : last};
+                         last == pixels.count ? any_rows : last};
       }
     }
     const std::size_t at = (pixels.picture * sizes_.blocks() + block) * geometry_.out_plane() +
-                           (pixels.y * x.out + pixels.x) * wide_floats;
+                           (pixels.y * x.out + pixels.x) * geometry_.block;
     return {.taps = {taps.data(), count},
-            .row_step = x.stride * wide_floats,
+            .row_step = x.stride * geometry_.block,
             .left_step = geometry_.in_plane(),
             .times = 1,
             .elements = filled_up(sizes_.inputs),
             .columns = columns,
             .result = operands.result() + at,
             .result_step = geometry_.out_plane(),
-            .channels = sizes_.outputs - block * wide_floats,
-            .bias = operands.other(epilogue_.bias, block * wide_floats),
+            .channels = sizes_.outputs - block * geometry_.block,
+            .bias = operands.other(epilogue_.bias, block * geometry_.block),
             .added = operands.other(epilogue_.added, at),
             .lowest = epilogue_.lowest,
             .highest = epilogue_.highest};
@@ -237,5 +247,3 @@ KernelResult prepare_panels(const Problem& problem) {
 }
 
 }  // namespace polychron::kernels::direct
-
-#endif

@@ -1,9 +1,6 @@
 #include "kernels/direct/window_panels.hpp"
 
-#ifdef POLYCHRON_WIDE
-
 #include <algorithm>
-#include <array>
 #include <vector>
 
 #include "kernels/strides.hpp"
@@ -33,18 +30,17 @@ Weights weights_of(const WindowPanels& sizes, const Problem& problem) {
 }
 
 /// Packs a block of outputs, from `first` on, into a panel.
-[[POLYCHRON_WIDE]] void fill(const WindowPanels& sizes, const Weights& weights, std::size_t first,
-                             std::size_t columns, float* panel) {
-  const std::size_t outputs = std::min(wide_floats, sizes.outputs - first);
-  alignas(64) std::array<float, wide_floats> together{};
+void fill(const WindowPanels& sizes, const Weights& weights, std::size_t first,
+          std::size_t columns, float* panel) {
+  const std::size_t outputs = std::min(sizes.block, sizes.outputs - first);
   const float* const from = weights.at + first * weights.output;
   for (std::size_t i = 0; i < filled_up(sizes.inputs); ++i)
     for (std::size_t tap = 0; tap < sizes.taps; ++tap) {
       const float* const at = from + i * weights.input + weights.taps[tap];
-      for (std::size_t o = 0; o < outputs; ++o)
-        together[o] = i < sizes.inputs ? at[o * weights.output] : 0;
-      _mm512_store_ps(panel + (tap * filled_up(sizes.inputs) + i) * columns,
-                      _mm512_load_ps(together.data()));
+      float* const together = panel + (tap * filled_up(sizes.inputs) + i) * columns;
+      const std::size_t count = i < sizes.inputs ? outputs : 0;
+      for (std::size_t o = 0; o < count; ++o) together[o] = at[o * weights.output];
+      std::fill(together + count, together + sizes.block, 0.0F);
     }
 }
 
@@ -56,13 +52,11 @@ KeptBytes window_panels(const WindowPanels& sizes, const Problem& problem) {
   const Weights weights = weights_of(sizes, problem);
   for (std::size_t block = 0; block < sizes.blocks(); ++block) {
     const std::size_t first = block / most_columns * most_columns;
-    const std::size_t columns = std::min(most_columns, sizes.blocks() - first) * wide_floats;
-    fill(sizes, weights, block * wide_floats, columns,
-         panels + first * sizes.column() + (block - first) * wide_floats);
+    const std::size_t columns = std::min(most_columns, sizes.blocks() - first) * sizes.block;
+    fill(sizes, weights, block * sizes.block, columns,
+         panels + first * sizes.column() + (block - first) * sizes.block);
   }
   return kept_once(std::make_shared<const Buffer>(std::move(bytes)));
 }
 
 }  // namespace polychron::kernels::direct
-
-#endif

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "kernels/cpu/cut_kernel.hpp"
+#include "kernels/fusion.hpp"
 #include "ops/table.hpp"
 #include "polychron/attribute_fields.hpp"
 #include "tests/kernels/convolutions.hpp"
@@ -14,7 +15,6 @@
 namespace polychron {
 namespace {
 
-using kernels::Layout;
 using ops::op;
 using tests::copies_of;
 using tests::first_kernel;
@@ -46,7 +46,7 @@ BOOST_AUTO_TEST_SUITE(minimal_filtering)
 // Channels that fill no block, one block of a pair, tiles beyond an edge, paddings unlike each
 // other.
 BOOST_AUTO_TEST_CASE(near_the_reference) {
-  if (!tests::has_wide_loops()) return;
+  if (!tests::has_fused_loops()) return;
   for (std::uint32_t seed = 0; seed < 40; ++seed) {
     Random random(seed);
     const Sizes s{random.chance() ? 1U : random.pick(2, 3), random.pick(16, 112),
@@ -69,7 +69,7 @@ BOOST_AUTO_TEST_CASE(near_the_reference) {
 
 // Measured: 1.6e-6 of the largest result in tiles of 4x4, 8e-7 in those of 2x2, 3e-7 the plain way.
 BOOST_AUTO_TEST_CASE(errors_are_small) {
-  if (!tests::has_wide_loops()) return;
+  if (!tests::has_fused_loops()) return;
   for (const auto& [sizes, allowed] :
        {std::pair(Sizes{1, 128, 32, 28, 28}, 3e-6), std::pair(Sizes{1, 512, 32, 7, 7}, 2e-6)}) {
     const auto maker = convolution(5, sizes, 1);
@@ -87,7 +87,7 @@ BOOST_AUTO_TEST_CASE(errors_are_small) {
 // Sums and differences of these values would be NaN where the plain way has infinity, or no such
 // value.
 BOOST_AUTO_TEST_CASE(special_values_stay_where_they_belong) {
-  if (!tests::has_wide_loops()) return;
+  if (!tests::has_fused_loops()) return;
   constexpr float infinity = std::numeric_limits<float>::infinity();
   for (const Sizes& sizes : {usual, few, Sizes{1, 67, 50, 14, 15}})
     for (const float special :
@@ -116,7 +116,7 @@ BOOST_AUTO_TEST_CASE(special_values_stay_where_they_belong) {
 // F(4x4, 3x3) takes a tile's numbers for each of its results: a large one's rounding errors would
 // be in all of them. (Of 1e9 they were 20 and more.)
 BOOST_AUTO_TEST_CASE(a_large_number_is_not_seen_beyond_its_window) {
-  if (!tests::has_wide_loops()) return;
+  if (!tests::has_fused_loops()) return;
   constexpr std::size_t row = 7, column = 6;
   for (const Sizes& sizes : {usual, few})
     for (const float large : {1e4F, -1e6F, 1e9F, 1e13F}) {
@@ -138,35 +138,37 @@ BOOST_AUTO_TEST_CASE(a_large_number_is_not_seen_beyond_its_window) {
 
 // The next layer reads what fills the last block of channels.
 BOOST_AUTO_TEST_CASE(what_fills_a_block_stays_zero) {
-  if (!tests::has_wide_loops()) return;
+  if (!tests::has_fused_loops()) return;
+  constexpr std::uint32_t channels = 44;
+  const std::size_t block = kernels::channel_block(kernels::picture_layout());
   for (const float special : {1.0F, std::numeric_limits<float>::quiet_NaN()}) {
-    auto maker = convolution(6, {1, 64, 40, 14, 15}, 1);
+    auto maker = convolution(6, {1, 64, channels, 14, 15}, 1);
     maker.then(op("clamp"), ClampAttributes{0.5, {}});
     auto problem = maker.problem();
     const auto kernel = first_kernel(problem);
-    problem.inputs[0].layout = problem.outputs[0].layout = Layout::blocked16;
-    Buffer input(kernels::storage_bytes(problem.inputs[0].descriptor, Layout::blocked16));
+    problem.inputs[0].layout = problem.outputs[0].layout = kernels::picture_layout();
+    Buffer input(kernels::storage_bytes(problem.inputs[0].descriptor, kernels::picture_layout()));
     for (float& x : input.as<float>()) x = special;
-    Buffer output(kernels::storage_bytes(problem.outputs[0].descriptor, Layout::blocked16));
+    Buffer output(kernels::storage_bytes(problem.outputs[0].descriptor, kernels::picture_layout()));
     for (float& x : output.as<float>()) x = 7;
     Buffer scratch(kernel->scratch_bytes());
     const std::array<const std::byte*, 2> inputs{input.data(), maker.values()[1].bytes().data()};
     const std::array<std::byte*, 1> outputs{output.data()};
     kernel->bind({inputs, outputs, scratch.data()})->run();
-    const auto last = output.as<float>().subspan(std::size_t{32} * 14 * 15);
+    const auto last = output.as<float>().subspan(channels / block * block * 14 * 15);
     for (std::size_t i = 0; i < last.size(); ++i)
-      if (i % 16 >= 8) BOOST_REQUIRE_EQUAL(last[i], 0.0F);
+      if (i % block >= channels % block) BOOST_REQUIRE_EQUAL(last[i], 0.0F);
   }
 }
 
 // Both ways, whichever was taken first.
 BOOST_AUTO_TEST_CASE(operands_that_moved_are_found) {
-  if (!tests::has_wide_loops()) return;
+  if (!tests::has_fused_loops()) return;
   const auto maker = convolution(4, usual, 1);
   const auto problem = maker.problem();
   const auto kernel = first_kernel(problem);
   const auto bytes_of = [&](const kernels::Slot& slot) {
-    return kernels::storage_bytes(slot.descriptor, Layout::blocked16);
+    return kernels::storage_bytes(slot.descriptor, kernels::picture_layout());
   };
   Buffer ordinary(bytes_of(problem.inputs[0])), special(ordinary.size());
   for (std::size_t i = 0; i < ordinary.size() / sizeof(float); ++i)
@@ -194,7 +196,7 @@ BOOST_AUTO_TEST_CASE(operands_that_moved_are_found) {
 }
 
 BOOST_AUTO_TEST_CASE(what_gains_nothing_or_is_no_such_convolution_is_computed_plainly) {
-  if (!tests::has_wide_loops()) return;
+  if (!tests::has_fused_loops()) return;
   const auto plain = [](const ProblemMaker& maker, const std::string& what) {
     BOOST_REQUIRE_MESSAGE(first_kernel(maker.problem()) != nullptr, what);
     BOOST_TEST(first_way(maker.problem()) != kernels::by_minimal_filtering, what);
@@ -204,7 +206,7 @@ BOOST_AUTO_TEST_CASE(what_gains_nothing_or_is_no_such_convolution_is_computed_pl
   plain(convolution(1, {1, 32, 48, 80, 1}, 1), "one column");
   plain(convolution(1, usual, 1).then(op("hardSwish")), "another function");
   auto added = convolution(1, usual, 1).then_with(op("add"), {1, 48, 14, 15}).problem();
-  added.inputs[0].layout = added.outputs[0].layout = Layout::blocked16;
+  added.inputs[0].layout = added.outputs[0].layout = kernels::picture_layout();
   BOOST_TEST(!kernels::implementations(op("conv2d")).front().prepare(added).has_value(),
              "a picture to add that lies otherwise");
   auto infinite = convolution(1, usual, 1).problem();
@@ -223,9 +225,9 @@ BOOST_AUTO_TEST_CASE(what_gains_nothing_or_is_no_such_convolution_is_computed_pl
 
 // Along tiles where there are many, along channels where the filter is most of what is read.
 BOOST_AUTO_TEST_CASE(parts_by_shape) {
-  if (!tests::has_wide_loops()) return;
+  if (!tests::has_fused_loops()) return;
   const auto text_of = [](kernels::Problem problem) {
-    problem.inputs[0].layout = problem.outputs[0].layout = Layout::blocked16;
+    problem.inputs[0].layout = problem.outputs[0].layout = kernels::picture_layout();
     std::string text;
     const auto kernel = kernels::prepare_in_parts(problem, text);
     BOOST_REQUIRE(kernel != nullptr);
@@ -242,13 +244,13 @@ BOOST_AUTO_TEST_CASE(parts_by_shape) {
 
 // Whatever their order, and whatever was in their memory.
 BOOST_AUTO_TEST_CASE(parts_do_not_touch_each_other) {
-  if (!tests::has_wide_loops()) return;
+  if (!tests::has_fused_loops()) return;
   for (const Sizes& sizes : {Sizes{2, 128, 144, 20, 21}, Sizes{1, 256, 272, 7, 7}}) {
     const auto maker = convolution(8, sizes, 1);
     const auto problem = maker.problem();
     const auto kernel = first_kernel(problem);
     const auto bytes_of = [&](const kernels::Slot& slot) {
-      return kernels::storage_bytes(slot.descriptor, Layout::blocked16);
+      return kernels::storage_bytes(slot.descriptor, kernels::picture_layout());
     };
     Buffer input(bytes_of(problem.inputs[0]));
     for (std::size_t i = 0; i < input.as<float>().size(); ++i)

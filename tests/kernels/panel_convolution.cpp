@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "kernels/epilogue.hpp"
+#include "kernels/fusion.hpp"
 #include "ops/layouts.hpp"
 #include "ops/table.hpp"
 #include "tests/kernels/convolutions.hpp"
@@ -42,7 +43,7 @@ BOOST_AUTO_TEST_SUITE(panel_convolution)
 
 // Also by every other way, in parts and with guards behind what is written.
 BOOST_AUTO_TEST_CASE(near_the_reference) {
-  if (!tests::has_wide_loops()) return;
+  if (!tests::has_fused_loops()) return;
   std::size_t taken = 0;
   for (std::uint32_t seed = 0; seed < 60; ++seed) {
     const auto maker = tests::random_convolution(seed);
@@ -55,7 +56,7 @@ BOOST_AUTO_TEST_CASE(near_the_reference) {
 // The order of a sum is promised: it is the same in every group and part. To the last bit
 // there is no tolerance that something small could hide in.
 BOOST_AUTO_TEST_CASE(sums_are_in_the_order_of_taps_and_channels) {
-  if (!tests::has_wide_loops()) return;
+  if (!tests::has_fused_loops()) return;
   std::size_t added = 0, clamped = 0, biased = 0, layouts[4] = {}, without_taps = 0;
   for (std::uint32_t seed = 1000; seed < 1400; ++seed) {
     const auto maker = tests::random_convolution(seed);
@@ -83,7 +84,7 @@ BOOST_AUTO_TEST_CASE(sums_are_in_the_order_of_taps_and_channels) {
 
 // Pixels are computed in groups: long ones, and one or two of what they leave.
 BOOST_AUTO_TEST_CASE(rows_of_any_length) {
-  if (!tests::has_wide_loops()) return;
+  if (!tests::has_fused_loops()) return;
   for (std::uint32_t width = 1; width <= 60; ++width) {
     std::vector<Convolution> cases{{1, 20, 40, 1, width}, {2, 20, 17, 2, width}};
     auto wide = Convolution{1, 9, 48, 2, width, 1, 3};  // a row at a time, with edges
@@ -104,7 +105,7 @@ BOOST_AUTO_TEST_CASE(rows_of_any_length) {
 // So large that a part goes through its pixels in rounds, with all panels in each: there the ends
 // of rounds meet the ends of rows and pictures.
 BOOST_AUTO_TEST_CASE(pictures_larger_than_a_cache) {
-  if (!tests::has_wide_loops()) return;
+  if (!tests::has_fused_loops()) return;
   auto deep = strided(600, 65, 17, 21);  // parts are of channels here, of pixels elsewhere
   deep.a.strides = {1, 2};
   for (const auto& c : {Convolution{1, 96, 24, 64, 64}, Convolution{3, 200, 16, 33, 17},
@@ -122,7 +123,7 @@ BOOST_AUTO_TEST_CASE(pictures_larger_than_a_cache) {
 
 // Users who compare two pictures' results, or two pixels', count on it.
 BOOST_AUTO_TEST_CASE(a_result_does_not_depend_on_its_place_in_a_group) {
-  if (!tests::has_wide_loops()) return;
+  if (!tests::has_fused_loops()) return;
   for (const bool pointwise : {true, false}) {
     std::vector<float> first;  // the channels of a result
     for (std::uint32_t width = 1; width <= 45; ++width) {
@@ -159,7 +160,7 @@ BOOST_AUTO_TEST_CASE(a_result_does_not_depend_on_its_place_in_a_group) {
 // A tap that an edge cuts off is multiplied with zeros for some pixels of a group: never with what
 // lies beside the picture.
 BOOST_AUTO_TEST_CASE(special_values_are_seen_by_their_windows_alone) {
-  if (!tests::has_wide_loops()) return;
+  if (!tests::has_fused_loops()) return;
   for (std::uint32_t seed = 0; seed < 60; ++seed) {
     Random random(seed);
     const bool pointwise = seed % 4 == 0;
@@ -210,7 +211,7 @@ BOOST_AUTO_TEST_CASE(special_values_are_seen_by_their_windows_alone) {
 
 // A bound does not hide that something went wrong, and one that is NaN is none.
 BOOST_AUTO_TEST_CASE(bounds_let_nan_pass) {
-  if (!tests::has_wide_loops()) return;
+  if (!tests::has_fused_loops()) return;
   for (const auto& bounds : {ClampAttributes{0.5, 1.5}, ClampAttributes{double{nan}, 1.5},
                              ClampAttributes{0.5, double{nan}}, ClampAttributes{}}) {
     auto maker = Convolution{1, 16, 32, 3, 9}.maker(2, true);
@@ -232,8 +233,9 @@ BOOST_AUTO_TEST_CASE(bounds_let_nan_pass) {
 
 // The next layer reads what fills the last block of channels, and multiplies it with zeros.
 BOOST_AUTO_TEST_CASE(what_fills_a_block_stays_zero) {
-  if (!tests::has_wide_loops()) return;
-  for (const std::uint32_t channels : {17U, 24U, 31U, 40U, 63U})
+  if (!tests::has_fused_loops()) return;
+  const std::size_t block = kernels::channel_block(kernels::picture_layout());
+  for (const std::uint32_t channels : {17U, 24U, 31U, 40U, 44U, 63U})
     for (const float special : {1.0F, nan, infinity, -infinity})
       for (const bool pointwise : {true, false}) {
         auto c = pointwise ? Convolution{1, 19, channels, 5, 9} : strided(19, channels, 5, 29);
@@ -250,7 +252,7 @@ BOOST_AUTO_TEST_CASE(what_fills_a_block_stays_zero) {
         const std::size_t plane = *element_count(c.result()) / channels;
         std::size_t wrong = 0, zeros = 0;
         for (std::size_t i = 0; i < numbers.size(); ++i)
-          if (i / (plane * 16) * 16 + i % 16 >= channels)
+          if (i / (plane * block) * block + i % block >= channels)
             wrong += std::bit_cast<std::uint32_t>(numbers[i]) == 0 ? 0U : 1U;
           else
             zeros += numbers[i] == 0 ? 1U : 0U;
@@ -260,7 +262,7 @@ BOOST_AUTO_TEST_CASE(what_fills_a_block_stays_zero) {
 }
 
 BOOST_AUTO_TEST_CASE(what_is_no_such_convolution_is_refused) {
-  if (!tests::has_wide_loops()) return;
+  if (!tests::has_fused_loops()) return;
   const Convolution usual{1, 16, 32, 7, 9};
   const auto changed = [&](auto&& change) {
     Convolution c = usual;
@@ -302,7 +304,7 @@ BOOST_AUTO_TEST_CASE(what_is_no_such_convolution_is_refused) {
   BOOST_TEST(!taken(with([&](auto& m) { m.then_with(op("mul"), result); })));
   BOOST_TEST(!taken(with([&](auto& m) { m.then(op("hardSwish")); })));
 
-  // In blocks of 16 channels only, all of them.
+  // In this processor's blocks of channels only, all of them.
   const auto taken_as_it_lies = [](const kernels::Problem& problem) {
     for (const auto& way : kernels::implementations(problem.op))
       if (way.cuts_itself && way.prepare(problem)) return true;
@@ -310,7 +312,8 @@ BOOST_AUTO_TEST_CASE(what_is_no_such_convolution_is_refused) {
   };
   const auto added = tests::in_blocks(with([&](auto& m) { m.then_with(add, result); }));
   BOOST_TEST(taken_as_it_lies(added));
-  for (const Layout other : {Layout::plain, Layout::blocked8}) {
+  for (const Layout other : {Layout::plain, Layout::blocked8, Layout::blocked16}) {
+    if (other == kernels::picture_layout()) continue;
     auto problem = added;
     problem.inputs[0].layout = other;
     BOOST_TEST(!taken_as_it_lies(problem));
@@ -328,7 +331,7 @@ BOOST_AUTO_TEST_CASE(what_is_no_such_convolution_is_refused) {
 
 // Zero times infinity is NaN: padding would be seen. Without padding nothing meets zeros.
 BOOST_AUTO_TEST_CASE(infinite_weights_meet_no_padding) {
-  if (!tests::has_wide_loops()) return;
+  if (!tests::has_fused_loops()) return;
   for (const float special : {infinity, -infinity, nan})
     for (const std::uint32_t padding : {0U, 1U}) {
       Convolution c{1, 20, 40, 5, 9, 2, 2};
@@ -343,7 +346,7 @@ BOOST_AUTO_TEST_CASE(infinite_weights_meet_no_padding) {
       const auto all = kernels::implementations(op("conv2d"));
       const auto way = std::ranges::find_if(
           all, [&](const auto& w) { return w.prepare(tests::in_blocks(problem)).has_value(); });
-      const auto got = tests::run_kernel(*way, problem, values, Layout::blocked16);
+      const auto got = tests::run_kernel(*way, problem, values, kernels::picture_layout());
       const auto expected = tests::run_kernel(all.back(), problem, values);
       const auto a = got.outputs[0].as<float>(), e = expected.outputs[0].as<float>();
       std::size_t wrong = 0;

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "kernels/cpu/cut_kernel.hpp"
+#include "kernels/fusion.hpp"
 #include "ops/table.hpp"
 #include "tests/kernels/convolutions.hpp"
 #include "tests/kernels/fences.hpp"
@@ -21,6 +22,8 @@ using tests::Prepared;
 using tests::run_between_fences;
 using tests::same;
 using tests::takes_panels;
+
+std::size_t block_channels() { return kernels::channel_block(kernels::picture_layout()); }
 
 /// Convolutions whose parts are groups of pixels, or channels; 1x1 and others.
 struct PanelCut {
@@ -37,7 +40,7 @@ std::vector<PanelCut> panel_cuts() {
   };
   return {{Convolution{1, 256, 256, 28, 28}, 4, true}, {Convolution{1, 64, 72, 56, 56}, 2, true},
           {Convolution{2, 512, 1000, 7, 7}, 4, false}, {Convolution{1, 512, 96, 7, 7}, 2, false},
-          {strided({1, 64, 128, 56, 56}), 4, true},    {strided({1, 512, 160, 14, 14}), 5, false},
+          {strided({1, 64, 128, 56, 56}), 4, true},    {strided({1, 512, 160, 14, 14}), block_channels() == 16 ? 5U : 4U, false},
           {Convolution{1, 16, 16, 8, 8}, 1, true}};
 }
 
@@ -48,7 +51,7 @@ BOOST_AUTO_TEST_SUITE(panel_memory)
 // Parts are groups where there are many, since every part reads the filter. They are channels where
 // the filter is larger than the picture. Small ones stay whole. No element is computed twice.
 BOOST_AUTO_TEST_CASE(parts_by_shape) {
-  if (!tests::has_wide_loops()) return;
+  if (!tests::has_fused_loops()) return;
   for (const auto& [convolution, parts, by_pixels] : panel_cuts()) {
     const Prepared prepared(convolution.maker(1));
     BOOST_TEST_REQUIRE(takes_panels(prepared.problem));
@@ -61,7 +64,7 @@ BOOST_AUTO_TEST_CASE(parts_by_shape) {
     // The share that each part writes alone. The first one leaves the last pixel, or the last
     // channel, to others.
     const Shape out = convolution.result();
-    const std::size_t plane = std::size_t{out[2]} * out[3] * 16;
+    const std::size_t plane = std::size_t{out[2]} * out[3] * block_channels();
     std::size_t written = 0, all = 0;
     for (std::size_t part = 0; part < parts; ++part) {
       const auto result = prepared.result([&](kernels::Bound& bound) { bound.run_part(part); });
@@ -80,7 +83,7 @@ BOOST_AUTO_TEST_CASE(parts_by_shape) {
 
 // In any order, on any threads.
 BOOST_AUTO_TEST_CASE(parts_in_any_order_make_the_whole) {
-  if (!tests::has_wide_loops()) return;
+  if (!tests::has_fused_loops()) return;
   for (const auto& cut : panel_cuts()) {
     auto maker = cut.convolution.maker(2, true);
     maker.then_with(op("add"), cut.convolution.result()).then(op("relu"));
@@ -126,7 +129,7 @@ class NextStep final : public kernels::Bound {
 // Each part fetches what its share of the next step's parts begins with; results stay what they
 // are.
 BOOST_AUTO_TEST_CASE(the_next_step_is_foreseen) {
-  if (!tests::has_wide_loops()) return;
+  if (!tests::has_fused_loops()) return;
   for (const auto& cut : panel_cuts()) {
     const Prepared prepared(cut.convolution.maker(3, true));
     const auto whole = prepared.result();
@@ -148,7 +151,7 @@ BOOST_AUTO_TEST_CASE(the_next_step_is_foreseen) {
 
 // By channels each part begins with panels of its own, by pixels all with the same.
 BOOST_AUTO_TEST_CASE(parts_tell_what_they_read_first) {
-  if (!tests::has_wide_loops()) return;
+  if (!tests::has_fused_loops()) return;
   for (const auto& cut : panel_cuts()) {
     const Prepared prepared(cut.convolution.maker(4));
     static_cast<void>(prepared.result([&](kernels::Bound& bound) {
@@ -170,7 +173,7 @@ BOOST_AUTO_TEST_CASE(parts_tell_what_they_read_first) {
 // Loops fetch ahead beyond their operands, but read and write nothing there: also at the last
 // pixel's last channels, and where windows begin before the picture.
 BOOST_AUTO_TEST_CASE(nothing_beside_the_operands_is_touched) {
-  if (!tests::has_wide_loops()) return;
+  if (!tests::has_fused_loops()) return;
   for (const bool at_end : {true, false}) {
     for (std::uint32_t seed = 2000; seed < 2060; ++seed)
       run_between_fences(tests::random_convolution(seed), at_end);
@@ -180,7 +183,7 @@ BOOST_AUTO_TEST_CASE(nothing_beside_the_operands_is_touched) {
 
 // A result may lie where a caller has memory, an operand where a slice begins.
 BOOST_AUTO_TEST_CASE(operands_may_lie_anywhere) {
-  if (!tests::has_wide_loops()) return;
+  if (!tests::has_fused_loops()) return;
   for (std::uint32_t seed = 3000; seed < 3060; ++seed) {
     const auto maker = tests::random_convolution(seed);
     if (!takes_panels(maker.problem())) continue;  // filtered: of more than one pixel
@@ -190,14 +193,14 @@ BOOST_AUTO_TEST_CASE(operands_may_lie_anywhere) {
 
 // A plan's memory is another for each call.
 BOOST_AUTO_TEST_CASE(operands_that_moved_are_found) {
-  if (!tests::has_wide_loops()) return;
+  if (!tests::has_fused_loops()) return;
   tests::run_elsewhere({1, 24, 40, 6, 17});
 }
 
 // The original filter is needed no more, and its panels are counted once.
 BOOST_AUTO_TEST_CASE(the_filter_is_kept_in_panels_alone) {
-  if (!tests::has_wide_loops()) return;
-  Convolution c{1, 18, 40, 6, 17, 2, 3};
+  if (!tests::has_fused_loops()) return;
+  Convolution c{1, 18, 41, 6, 17, 2, 3};  // of whole blocks of 8 or 16: 48 channels
   const Prepared prepared(c.maker(5, true));
   BOOST_TEST(prepared.kernel->keeps_constant(1));
   BOOST_TEST(!prepared.kernel->keeps_constant(0));

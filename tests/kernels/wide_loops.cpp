@@ -7,12 +7,6 @@
 
 namespace polychron::tests {
 
-bool has_wide_loops() {
-  if (kernels::has_avx512()) return true;
-  std::cout << "skipped: this processor has no AVX-512\n";
-  return false;
-}
-
 bool has_fused_loops() {
   if (kernels::has_fused_vectors()) return true;
   std::cout << "skipped: this processor cannot multiply and add in one instruction\n";

@@ -7,9 +7,8 @@
 
 namespace polychron::tests {
 
-/// True if this processor has AVX-512; otherwise prints that it does not.
-bool has_wide_loops();
-/// The same of instructions that multiply and add.
+/// True if this processor multiplies and adds in one instruction; otherwise prints that it does
+/// not.
 bool has_fused_loops();
 
 /// The number of elements that differ. Zeros are alike, and so are NaN. All if the counts differ.
