@@ -146,15 +146,18 @@ BOOST_AUTO_TEST_CASE(a_table_may_be_dequantized_in_pieces) {
     const auto table = maker.node(op("mul"), {s, difference}, whole);
     maker.output(maker.node(op("gather"), {table, at}, taken, GatherAttributes{0}));
     if (is_read_again) maker.output(maker.node(op("neg"), {table}, whole));
-    std::string all;
-    for (const auto& step : steps_of(maker)) all += step + "\n";
-    return all;
+    return steps_of(maker);
+  };
+  const auto casts = [](const std::vector<std::string>& steps, const std::string& values) {
+    return std::ranges::any_of(steps, [&](const std::string& step) {
+      return step.find("cast") != std::string::npos && step.find(values) != std::string::npos;
+    });
   };
   for (const Shape& scales : {Shape{40, 1}, Shape{1, 6}, Shape{1, 1}, Shape{40, 6}}) {
     const auto steps = steps_with(scales, false);
-    BOOST_TEST(steps.find("cast int8 [40, 6]") == std::string::npos, steps);
-    BOOST_TEST(steps.find("cast int8 [2, 3, 6]") != std::string::npos, steps);
-    BOOST_TEST(steps_with(scales, true).find("cast int8 [40, 6]") != std::string::npos);
+    BOOST_TEST(!casts(steps, "int8 [40, 6]"));
+    BOOST_TEST(casts(steps, "int8 [2, 3, 6]"));
+    BOOST_TEST(casts(steps_with(scales, true), "int8 [40, 6]"));
   }
 }
 

@@ -107,6 +107,7 @@ const std::vector<Exemption>& exemptions() {
       {"averagePool2d", "onednn", huge, overflow},
       {"conv2d", "onednn", huge, overflow},
       {"conv2d", "onednn", nan | infinities, padding},
+      {"convTranspose2d", "direct", huge, overflow},
       {"convTranspose2d", "onednn", huge, overflow},
       {"convTranspose2d", "onednn", nan | infinities, padding},
       {"gemm", "direct", huge, overflow},
