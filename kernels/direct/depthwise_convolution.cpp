@@ -101,7 +101,8 @@ class DepthwiseConvolution final : public Kernel {
   void compute(std::size_t first, std::size_t last, const PictureOperands& operands) const {
     while (first < last) {
       const std::size_t plane = first / geometry_.y.out, y = first % geometry_.y.out;
-      const std::size_t rows = std::min({DepthwiseTile::get().rows, last - first, geometry_.y.out - y});
+      const std::size_t rows =
+          std::min({DepthwiseTile::get().rows, last - first, geometry_.y.out - y});
       for (const Groups& groups : groups_)
         if (groups.count > 0) compute(plane, y, rows, groups, operands);
       first += rows;

@@ -39,8 +39,8 @@ struct DepthwiseRows {
   const float* added;      ///< laid out like the result; null if there is none
   std::size_t result_row;  ///< floats from row to row
   std::size_t groups;
-  std::size_t channels;  ///< that exist, of a block or more; results of others are zero
-  float lowest, highest;   ///< bounds of results
+  std::size_t channels;   ///< that exist, of a block or more; results of others are zero
+  float lowest, highest;  ///< bounds of results
 };
 
 /// Needs has_fused_vectors(). Computes `count` rows, in groups of `pixels`.

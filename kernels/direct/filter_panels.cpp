@@ -49,8 +49,7 @@ KeptBytes panels_of(const ConvolutionGeometry& picture, const Buffer& filter) {
       const std::size_t first = out / most_columns * most_columns;
       const std::size_t columns = std::min(most_columns, picture.out_blocks() - first);
       for (std::size_t e = 0; e < elements; ++e) {
-        float* to = panels.data() + e * matrix +
-                    first * picture.in_blocks() * floats * floats +
+        float* to = panels.data() + e * matrix + first * picture.in_blocks() * floats * floats +
                     (in * floats * columns + out - first) * floats;
         for (std::size_t i = 0; i < floats; ++i, to += columns * floats)
           std::copy_n(block[e][i].begin(), floats, to);

@@ -109,8 +109,7 @@ class Tiles {
             Own::input(columns + y * size, values + y * size, 1);
           float* to = work_.tiles + (block * work_.count + i) * block_floats + part;
           for (std::size_t e = 0; e < elements; ++e)
-            hn::StoreU(values[e], d,
-                       to + e * picture_.in_blocks() * work_.count * block_floats);
+            hn::StoreU(values[e], d, to + e * picture_.in_blocks() * work_.count * block_floats);
         }
   }
 
@@ -165,11 +164,10 @@ class Tiles {
     const bool all = top >= 0 && left >= 0 && top + extent <= height && left + extent <= width;
     for (std::ptrdiff_t y = 0; y < extent; ++y)
       for (std::ptrdiff_t x = 0; x < extent; ++x)
-        values[y * extent + x] =
-            all || (inside(top + y, height) && inside(left + x, width))
-                ? hn::LoadU(d, plane + ((top + y) * width + left + x) *
-                                           std::ptrdiff_t{block_floats})
-                : hn::Zero(d);
+        values[y * extent + x] = all || (inside(top + y, height) && inside(left + x, width))
+                                     ? hn::LoadU(d, plane + ((top + y) * width + left + x) *
+                                                                std::ptrdiff_t{block_floats})
+                                     : hn::Zero(d);
   }
 
   /// Applies the epilogue and writes the results that lie in the picture.
@@ -216,8 +214,7 @@ class Tiles {
         float of_channels[taps][block_floats] = {};
         const float* const windows =
             work_.filter + ((first + channel) * picture_.in_channels + in * block_floats) * taps;
-        const std::size_t inputs =
-            std::min(block_floats, picture_.in_channels - in * block_floats);
+        const std::size_t inputs = std::min(block_floats, picture_.in_channels - in * block_floats);
         for (std::size_t c = 0; c < inputs; ++c)
           for (std::size_t at = 0; at < taps; ++at) of_channels[at][c] = windows[c * taps + at];
         for (std::size_t part = 0; part < block_floats; part += lanes) {
@@ -231,8 +228,8 @@ class Tiles {
         for (std::size_t k = 0; k < own; ++k) {
           float sum = 0;
           for (std::size_t part = 0; part < block_floats; part += lanes)
-            sum += hn::GetLane(hn::SumOfLanes(
-                d, hn::LoadU(d, work_.product_of(k, block, place.tile) + part)));
+            sum += hn::GetLane(
+                hn::SumOfLanes(d, hn::LoadU(d, work_.product_of(k, block, place.tile) + part)));
           work_.product_of(own + k, block, place.tile)[channel] = sum;
         }
     }

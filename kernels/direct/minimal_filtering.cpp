@@ -91,7 +91,8 @@ class MinimalFiltering final : public Kernel {
 
   /// Floats for a tile's transform and its products, in one part.
   std::size_t tile_floats(const TileShare& share) const {
-    return elements_ * picture_.block * (picture_.in_blocks() + share.last_block - share.first_block);
+    return elements_ * picture_.block *
+           (picture_.in_blocks() + share.last_block - share.first_block);
   }
 
   /// The tiles whose transforms fit into a core's own cache together. If the filter is not in
@@ -99,9 +100,9 @@ class MinimalFiltering final : public Kernel {
   std::size_t tiles_at_once(const TileShare& share, bool filter_is_near) const {
     const std::size_t own = (has_avx512() ? 800 : 320) * 1024 / sizeof(float);
     const std::size_t count = share.last_tile - share.first_tile;
-    const std::size_t most = filter_is_near ? std::clamp<std::size_t>(own / tile_floats(share),
-                                                                      any_rows / 2, most_tiles)
-                                            : most_tiles;
+    const std::size_t most =
+        filter_is_near ? std::clamp<std::size_t>(own / tile_floats(share), any_rows / 2, most_tiles)
+                       : most_tiles;
     const std::size_t rounds = (count + most - 1) / most;
     return (count + rounds - 1) / rounds;
   }
@@ -114,19 +115,19 @@ class MinimalFiltering final : public Kernel {
     for (std::size_t tile = share.first_tile; tile < share.last_tile; tile += share.at_once) {
       TileWork work{results_,
                     picture_,
-                             epilogue_,
-                             floats(0),
-                             floats(1),
-                             epilogue_.bias == 0 ? nullptr : floats(epilogue_.bias),
-                             epilogue_.added == 0 ? nullptr : floats(epilogue_.added),
-                             reinterpret_cast<float*>(arguments.outputs[0]),
-                             tile,
-                             std::min(share.at_once, share.last_tile - tile),
-                             share.first_block,
-                             share.last_block,
-                             reinterpret_cast<float*>(arguments.scratch) + share.scratch,
-                             nullptr,
-                             {}};
+                    epilogue_,
+                    floats(0),
+                    floats(1),
+                    epilogue_.bias == 0 ? nullptr : floats(epilogue_.bias),
+                    epilogue_.added == 0 ? nullptr : floats(epilogue_.added),
+                    reinterpret_cast<float*>(arguments.outputs[0]),
+                    tile,
+                    std::min(share.at_once, share.last_tile - tile),
+                    share.first_block,
+                    share.last_block,
+                    reinterpret_cast<float*>(arguments.scratch) + share.scratch,
+                    nullptr,
+                    {}};
       work.products = work.tiles + elements_ * picture_.in_blocks() * picture_.block * work.count;
       transform_tiles(work);
       if (work.any_ordinary())

@@ -132,8 +132,8 @@ class PanelConvolution final : public Kernel {
   void compute(const BlockShare& share, const PictureOperands& operands,
                std::span<const std::byte> read_next) const {
     const std::size_t groups = share.last_group - share.first_group;
-    const std::size_t most =
-        std::max<std::size_t>(own_cache().picture / (geometry_.in_bytes() / geometry_.groups() + 1), 1);
+    const std::size_t most = std::max<std::size_t>(
+        own_cache().picture / (geometry_.in_bytes() / geometry_.groups() + 1), 1);
     const std::size_t rounds = (groups + most - 1) / most;
     for (std::size_t i = 0; i < rounds; ++i)
       compute({share.first_group + groups * i / rounds,

@@ -24,8 +24,8 @@ std::size_t rows_of_panel() { return most_rows_of_panel; }
 
 #if POLYCHRON_FUSED_TARGET
 
-/// The distance of prefetches, in blocks of elements: about 600 cycles.
-constexpr std::size_t ahead = has_wide_blocks ? 3 : 8;
+/// The distance of prefetches, in blocks of elements: about 600 cycles with AVX-512.
+constexpr std::size_t ahead = 3;
 
 alignas(64) constexpr std::array<float, block_floats> zeros{};
 
@@ -108,8 +108,8 @@ HWY_INLINE void finish(const PanelProduct& product, std::size_t offset,
   POLYCHRON_UNROLLED_LOOP
   for (std::size_t v = 0; v < Columns * vectors_of_block; ++v) {
     const Bounds bounds(product.lowest, product.highest, channels_from(product, v));
-    const std::size_t at = offset + v / vectors_of_block * product.result_step +
-                           v % vectors_of_block * lanes;
+    const std::size_t at =
+        offset + v / vectors_of_block * product.result_step + v % vectors_of_block * lanes;
     float* const result = product.result + at;
     const float* const added = product.added == nullptr ? nullptr : product.added + at;
     POLYCHRON_UNROLLED_LOOP

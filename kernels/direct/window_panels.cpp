@@ -30,8 +30,8 @@ Weights weights_of(const WindowPanels& sizes, const Problem& problem) {
 }
 
 /// Packs a block of outputs, from `first` on, into a panel.
-void fill(const WindowPanels& sizes, const Weights& weights, std::size_t first,
-          std::size_t columns, float* panel) {
+void fill(const WindowPanels& sizes, const Weights& weights, std::size_t first, std::size_t columns,
+          float* panel) {
   const std::size_t outputs = std::min(sizes.block, sizes.outputs - first);
   const float* const from = weights.at + first * weights.output;
   for (std::size_t i = 0; i < filled_up(sizes.inputs); ++i)

@@ -7,6 +7,7 @@
 
 #include "kernels/epilogue.hpp"
 #include "kernels/fusion.hpp"
+#include "kernels/processor.hpp"
 #include "ops/layouts.hpp"
 #include "ops/table.hpp"
 
@@ -74,8 +75,8 @@ std::vector<double> results_of(const ProblemMaker& maker, const std::vector<Buff
       return implementation.prepare(in_blocks(maker.problem())).has_value();
     });
   BOOST_REQUIRE(way != all.end());
-  const auto outcome =
-      run_kernel(*way, maker.problem(), values, reference ? Layout::plain : kernels::picture_layout());
+  const auto outcome = run_kernel(*way, maker.problem(), values,
+                                  reference ? Layout::plain : kernels::picture_layout());
   BOOST_REQUIRE_MESSAGE(outcome.refusal.empty(), outcome.refusal);
   return numbers_of(maker.problem().outputs[0].descriptor, outcome.outputs[0]);
 }
@@ -160,6 +161,9 @@ ProblemMaker random_convolution(std::uint32_t seed) {
                   random.pick(1, 5)};
     const bool pointwise = random.pick(0, 3) == 0;
     if (pointwise) c.window_height = c.window_width = 1;
+    // On AVX2 a library computes shorter sums.
+    const std::uint32_t taps = c.window_height * c.window_width;
+    if (kernels::vectors() == kernels::Vectors::avx2) c.in = std::max(c.in, 64 / taps + 1);
     c.a.strides = {random.pick(1, 2), random.pick(1, 2)};
     c.a.dilations = {random.pick(1, 3), random.pick(1, 3)};
     if (random.pick(0, 2) > 0)
