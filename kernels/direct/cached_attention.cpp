@@ -154,8 +154,10 @@ class CachedAttentionKernel final : public Kernel {
     for (std::size_t i = share.first; i < share.last; ++i) {
       const std::size_t group = i / a_.rows, r = i % a_.rows;
       const float* const mask = input(3) + place(a_.mask, group, r);
+      // Without fresh keys these are addresses that nobody reads.
+      const std::size_t first_fresh = a_.fresh == 0 ? 1 : 4;
       const float* const fresh_mask =
-          a_.fresh == 0 ? nullptr : input(6) + place(a_.fresh_mask, group, r);
+          a_.fresh == 0 ? mask : input(6) + place(a_.fresh_mask, group, r);
       if (mask != std::exchange(known, mask)) old = seen(mask, a_.cached);
       Seen own = seen(fresh_mask, a_.fresh);
       const auto attend = [&](bool all) {
@@ -165,10 +167,10 @@ class CachedAttentionKernel final : public Kernel {
             {.q = input(0) + i * a_.features,
              .keys = input(1) + in_cache,
              .values = input(2) + in_cache,
-             .fresh_keys = a_.fresh == 0 ? nullptr : input(4) + in_fresh,
-             .fresh_values = a_.fresh == 0 ? nullptr : input(5) + in_fresh,
+             .fresh_keys = input(first_fresh) + in_fresh,
+             .fresh_values = input(first_fresh + 1) + in_fresh,
              .mask = mask + old.first,
-             .fresh_mask = a_.fresh == 0 ? nullptr : fresh_mask + own.first,
+             .fresh_mask = fresh_mask + own.first,
              .cached = old.last - old.first,
              .fresh = own.last - own.first,
              .all = all,

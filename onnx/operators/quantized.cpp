@@ -315,8 +315,8 @@ void gather_blocks(Node& node) {
   const auto moved = [&](std::uint32_t axis) {
     return axis < from ? axis : axis + static_cast<std::uint32_t>(indices.rank()) - 1;
   };
-  const auto steps = [&](std::size_t input, std::uint32_t wide) {
-    return unpacked(taken(term(node, input)), is_bytes ? bits : 8, wide);
+  const auto steps = [&](std::size_t input, std::uint32_t width) {
+    return unpacked(taken(term(node, input)), is_bytes ? bits : 8, width);
   };
   const auto packed = is_bytes || from == last ? std::nullopt : packed_table(node, 0, last);
   const auto values =
@@ -324,15 +324,16 @@ void gather_blocks(Node& node) {
   const double offset = packed ? packed->offset : 0;
   const auto zero = node.has_input(3) ? steps(3, scales.shape()[last]) + offset
                                       : values.number(offset + (is_bytes ? 1U << (bits - 1) : 0U));
-  /// A number of each block, for each element.
+  // A number of each block, for each element.
   const auto at = moved(divided);
+  const auto wide = std::min(block, length);  // a block may be wider than the axis
   const auto each = [&](const Term& x) {
     if (x.rank() == 0) return x;
     Shape repeated = x.unsqueeze(at + 1).shape();
-    repeated[at + 1] = block;
+    repeated[at + 1] = wide;
     return x.unsqueeze(at + 1)
         .expand(repeated)
-        .reshape(x.shape().with(at, blocks * block))
+        .reshape(x.shape().with(at, blocks * wide))
         .slice(at, 0, length);
   };
   const auto real = (values - each(zero)) * each(taken(scales).cast(DataType::float32));

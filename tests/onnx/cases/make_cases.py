@@ -310,6 +310,7 @@ def tables():
         table(f"{kind}, zero points", (4, 48), kind, zeros=True)
         table(f"{kind}, an odd width", (4, 33), kind, zeros=True)
     table("known indices", (4, 32), "uint4", known=True)
+    table("a block wider than the axis", (4, 24), "uint4", block=64, zeros=True)
     table("blocks of rows", (40, 4, 2), "int4", gather=1, divided=0, zeros=True)
     table("the last axis", (40, 4), "int4", gather=1, divided=0, zeros=True)
     table("three dimensions", (4, 3, 32), "uint8", divided=2, zeros=True)
