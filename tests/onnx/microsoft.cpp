@@ -1,5 +1,6 @@
-// ONNX Runtime's own operators, of the domain com.microsoft: calls with its results (version 1.30),
-// which cases/make_cases.py wrote down; and calls that cannot be expressed.
+// ONNX Runtime's own operators, of the domain com.microsoft: calls with its results (version 1.30,
+// of GatherBlockQuantized 1.32), which cases/make_cases.py wrote down; and calls that cannot be
+// expressed.
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
