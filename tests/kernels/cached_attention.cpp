@@ -334,7 +334,7 @@ BOOST_AUTO_TEST_CASE(keys_that_a_row_does_not_see_are_not_read) {
   auto attention = Cached{.groups = 2, .cached = 30, .each_row = true}.make();
   const auto result = computed(attention);
   for (std::size_t group = 0; group < 2; ++group)
-    for (const std::size_t key : {0, 1}) {
+    for (const std::size_t key : {0U, 1U}) {
       auto spoilt = attention;
       for (const auto operand : {old_keys, old_values})
         spoilt.inputs[operand][(group * 30 + key) * 64] = nan;

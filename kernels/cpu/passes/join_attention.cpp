@@ -209,7 +209,7 @@ class CachedAttentionJoin {
       const std::uint32_t groups = shape(keys)[heads], each = whole[heads] / groups;
       grouped[heads] = groups;
       grouped[heads + 1] *= each;
-      if (mask.size() != whole.size() || (mask[heads] == 1 && mask[heads + 1] != 1)) return false;
+      if (mask.size() != whole.size()) return false;
       if (mask[heads] != 1) {
         if (mask[heads + 1] != whole[heads + 1]) return false;
         mask[heads] = groups;
