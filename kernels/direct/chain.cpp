@@ -135,7 +135,9 @@ void ChainBound::run_part(std::size_t part) {
       for (std::size_t k = 0; k < step.operands.size(); ++k)
         bound.inputs[k] = at(step.operands[k], first, registers);
       bound.output = at(step.result, first, registers);
-      (whole ? bound.whole : bound.rest)->run();
+      Bound& kernel = *(whole ? bound.whole : bound.rest);
+      kernel.rebind();
+      kernel.run();
     }
   }
 }

@@ -166,6 +166,20 @@ BOOST_AUTO_TEST_CASE(end_where_others_read) {
   BOOST_TEST(shared.joined == 1U);
 }
 
+// What a later step reads is not made within a chain.
+BOOST_AUTO_TEST_CASE(leave_what_is_read_later) {
+  GraphMaker maker;
+  const Shape shape{40, 30};
+  const auto a = maker.node(op("abs"), {maker.input(shape)}, shape);
+  const auto b = maker.node(op("floor"), {a}, shape);
+  const auto turned =
+      maker.node(op("reverse"), {b}, shape, ReverseAttributes{std::vector<std::uint32_t>{0}});
+  maker.output(maker.node(op("add"), {turned, a}, shape));
+  const auto ran = check(maker, {numbers(1200, 5)}, "read later");
+  BOOST_TEST(ran.steps.size() == 4U);
+  BOOST_TEST(ran.joined == 0U);
+}
+
 // A long row of operators becomes several chains.
 BOOST_AUTO_TEST_CASE(have_a_most_of_steps) {
   GraphMaker maker;
