@@ -58,6 +58,8 @@ std::string_view first_way(const Problem& problem) {
 
 bool takes_panels(const Problem& problem) { return first_way(problem) == kernels::by_panels; }
 
+std::uint32_t panel_stride() { return kernels::vectors() == kernels::Vectors::avx2 ? 1 : 2; }
+
 bool takes_depthwise(const Problem& problem) { return first_way(problem) == "depthwise"; }
 
 std::vector<Buffer> copies_of(const ProblemMaker& maker) {
@@ -164,7 +166,7 @@ ProblemMaker random_convolution(std::uint32_t seed) {
     // On AVX2 a library computes shorter sums.
     const std::uint32_t taps = c.window_height * c.window_width;
     if (kernels::vectors() == kernels::Vectors::avx2) c.in = std::max(c.in, 64 / taps + 1);
-    c.a.strides = {random.pick(1, 2), random.pick(1, 2)};
+    c.a.strides = {random.pick(1, panel_stride()), random.pick(1, panel_stride())};
     c.a.dilations = {random.pick(1, 3), random.pick(1, 3)};
     if (random.pick(0, 2) > 0)
       for (auto& padding : c.a.padding) padding = random.pick(0, random.chance() ? 2 : 9);

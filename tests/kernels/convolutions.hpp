@@ -23,6 +23,9 @@ std::string_view first_way(const kernels::Problem& problem);
 /// True if it multiplies with panels of the filter.
 bool takes_panels(const kernels::Problem& problem);
 
+/// The longest strides that panels take on this processor: 1 or 2.
+std::uint32_t panel_stride();
+
 /// True if its loops are those for depthwise convolutions.
 bool takes_depthwise(const kernels::Problem& problem);
 

@@ -34,8 +34,8 @@ struct PanelCut {
 std::vector<PanelCut> panel_cuts() {
   const auto strided = [](Convolution c) {
     c.window_height = c.window_width = 3;
-    c.a.strides = {2, 2};
-    c.a.padding = {1, 1, 1, 1};
+    c.a.strides.assign(2, tests::panel_stride());
+    c.a.padding.assign(4, 3 - tests::panel_stride());  // minimal filtering takes no 2
     return c;
   };
   return {{Convolution{1, 256, 256, 28, 28}, 4, true},
