@@ -4,7 +4,10 @@
 #include <vector>
 
 #include "kernels/cpu/cpu_backend.hpp"
+#include "kernels/kernel.hpp"
+#include "kernels/vectors.hpp"
 #include "ops/table.hpp"
+#include "tests/kernels/convolutions.hpp"
 #include "tests/kernels/graphs.hpp"
 
 namespace polychron {
@@ -81,6 +84,24 @@ BOOST_AUTO_TEST_CASE(transposed_convolutions_of_any_number_of_channels) {
       for (const auto& [window, stride] :
            {std::pair{2U, 2U}, {3U, 1U}, {3U, 2U}, {3U, 3U}, {4U, 2U}, {5U, 3U}})
         check({in, out, window, stride}, true);
+}
+
+// On each kind of processor. Empty: a library's.
+BOOST_AUTO_TEST_CASE(loops_of_our_own_by_processor) {
+  const bool fused = kernels::has_fused_vectors();
+  const bool avx2 = kernels::vectors() == kernels::Vectors::avx2;
+  const auto check_way = [](const tests::Convolution& c, bool own, std::string_view expected) {
+    const auto problem = c.maker(1).problem();
+    BOOST_TEST(tests::first_way(problem) == (own ? expected : ""), to_string(problem));
+  };
+  check_way(tests::depthwise(32, 14, 14), fused, "depthwise");
+  check_way(tests::depthwise(32, 14, 14, 5, 2), fused, "depthwise");
+  check_way({1, 64, 64, 14, 14}, fused, kernels::by_panels);
+  check_way({1, 63, 64, 14, 14}, fused && !avx2, kernels::by_panels);
+  tests::Convolution square{1, 64, 64, 14, 14, 3, 3};
+  check_way(square, fused, kernels::by_minimal_filtering);
+  square.a.strides = {2, 2};
+  check_way(square, fused && !avx2, kernels::by_panels);
 }
 
 // Each of these ran in a reference implementation, 10 to 1,200 times slower than elsewhere.
