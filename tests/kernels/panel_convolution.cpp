@@ -167,7 +167,7 @@ BOOST_AUTO_TEST_CASE(special_values_are_seen_by_their_windows_alone) {
     Random random(seed);
     const bool pointwise = seed % 4 == 0;
     Convolution c{random.pick(1, 2),
-                  random.pick(8, 40) + (pointwise ? 60 : 0),
+                  random.pick(8, 40) + (pointwise ? 60U : 0U),
                   random.pick(16, 50),
                   random.pick(5, 9),
                   random.pick(7, 40),
