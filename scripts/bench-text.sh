@@ -1,6 +1,6 @@
 #!/bin/sh
 # Measures generations of a language model at once beside llama.cpp (node-llama-cpp), in turn: a table and a plot.
-# Installs and builds what it needs, and downloads SmolLM2-135M (93 MB). After that it takes a minute for each round.
+# Installs and builds what it needs, and downloads SmolLM2-135M (93 MB). After that a round takes half a minute.
 # Usage: bench-text.sh [OPTION...]   (those of tests/bench/text/compare.py; --rounds N, --cores N, --plot FILE)
 set -eu
 . "$(dirname "$0")/common.sh"

@@ -53,21 +53,7 @@ void split_nibbles(Bytes quants, std::int8_t* integers) {
   }
 }
 
-void split_q4_0(Bytes blocks, std::size_t count, std::int8_t* integers, PartNumbers* parts) {
-  each<18, 32, 1>(blocks, count, integers, parts, [](Bytes b, std::int8_t* q, PartNumbers* part) {
-    *part = {half(b), -8 * half(b)};
-    split_nibbles(b + 2, q);
-  });
-}
-
-void split_q4_1(Bytes blocks, std::size_t count, std::int8_t* integers, PartNumbers* parts) {
-  each<20, 32, 1>(blocks, count, integers, parts, [](Bytes b, std::int8_t* q, PartNumbers* part) {
-    *part = {half(b), half(b + 2)};
-    split_nibbles(b + 4, q);
-  });
-}
-
-/// An integer of 5 bits, whose last one is the byte's bit number `bit`.
+/// An integer of 5 bits, whose highest one is the byte's bit number `bit`.
 std::int8_t with_fifth_bit(std::int8_t integer, std::uint8_t byte, std::size_t bit) {
   return static_cast<std::int8_t>(integer + ((byte >> bit & 1) != 0 ? 16 : 0));
 }
@@ -79,18 +65,27 @@ void split_fives(Bytes from, std::int8_t* integers) {
     integers[i] = with_fifth_bit(integers[i], from[i / 8], i % 8);
 }
 
-void split_q5_0(Bytes blocks, std::size_t count, std::int8_t* integers, PartNumbers* parts) {
-  each<22, 32, 1>(blocks, count, integers, parts, [](Bytes b, std::int8_t* q, PartNumbers* part) {
-    *part = {half(b), -16 * half(b)};
-    split_fives(b + 2, q);
-  });
+using SplitIntegers = void (*)(Bytes, std::int8_t*);
+
+/// 32 integers behind a scale. `Zero` stands for 0.
+template <std::size_t IntegerBytes, int Zero, SplitIntegers Integers>
+void split_with_zero(Bytes blocks, std::size_t count, std::int8_t* integers, PartNumbers* parts) {
+  each<2 + IntegerBytes, 32, 1>(blocks, count, integers, parts,
+                                [](Bytes b, std::int8_t* q, PartNumbers* part) {
+                                  *part = {half(b), -Zero * half(b)};
+                                  Integers(b + 2, q);
+                                });
 }
 
-void split_q5_1(Bytes blocks, std::size_t count, std::int8_t* integers, PartNumbers* parts) {
-  each<24, 32, 1>(blocks, count, integers, parts, [](Bytes b, std::int8_t* q, PartNumbers* part) {
-    *part = {half(b), half(b + 2)};
-    split_fives(b + 4, q);
-  });
+/// 32 integers behind a scale and a minimum.
+template <std::size_t IntegerBytes, SplitIntegers Integers>
+void split_with_minimum(Bytes blocks, std::size_t count, std::int8_t* integers,
+                        PartNumbers* parts) {
+  each<4 + IntegerBytes, 32, 1>(blocks, count, integers, parts,
+                                [](Bytes b, std::int8_t* q, PartNumbers* part) {
+                                  *part = {half(b), half(b + 2)};
+                                  Integers(b + 4, q);
+                                });
 }
 
 void split_q8_0(Bytes blocks, std::size_t count, std::int8_t* integers, PartNumbers* parts) {
@@ -151,10 +146,10 @@ void split_q6_k(Bytes blocks, std::size_t count, std::int8_t* integers, PartNumb
 constexpr std::array known_types{
     BlockType{0, "F32", 1, 4, 0, false, read_f32, nullptr},
     BlockType{1, "F16", 1, 2, 0, false, read_f16, nullptr},
-    BlockType{2, "Q4_0", 32, 18, 32, true, nullptr, split_q4_0},
-    BlockType{3, "Q4_1", 32, 20, 32, true, nullptr, split_q4_1},
-    BlockType{6, "Q5_0", 32, 22, 32, false, nullptr, split_q5_0},
-    BlockType{7, "Q5_1", 32, 24, 32, false, nullptr, split_q5_1},
+    BlockType{2, "Q4_0", 32, 18, 32, true, nullptr, split_with_zero<16, 8, split_nibbles>},
+    BlockType{3, "Q4_1", 32, 20, 32, true, nullptr, split_with_minimum<16, split_nibbles>},
+    BlockType{6, "Q5_0", 32, 22, 32, false, nullptr, split_with_zero<20, 16, split_fives>},
+    BlockType{7, "Q5_1", 32, 24, 32, false, nullptr, split_with_minimum<20, split_fives>},
     BlockType{8, "Q8_0", 32, 34, 32, false, nullptr, split_q8_0},
     BlockType{12, "Q4_K", 256, 144, 32, true, nullptr, split_q4_k},
     BlockType{13, "Q5_K", 256, 176, 32, false, nullptr, split_q5_k},

@@ -1,5 +1,5 @@
 // The rows of convolutions in our own loops: which problems each takes, and why it refuses others.
-// Those of blocks take pictures in blocks of channels.
+// All but those of transposed convolutions take pictures in blocks of channels.
 #include <algorithm>
 
 #include "kernels/direct/direct.hpp"
@@ -15,7 +15,7 @@ namespace polychron::kernels::direct {
 
 namespace {
 
-constexpr std::uint32_t vector_channels = 16;  // channels of a vector
+constexpr std::uint32_t least_channels = 16;  // of minimal filtering
 
 /// The least channels of panels. oneDNN has fast kernels for fewer, except on Arm.
 #if defined(__x86_64__)
@@ -53,7 +53,7 @@ Refusal refuse_minimal_filtering(const Problem& problem) {
   if (filter[2] != 3 || filter[3] != 3) return "windows of 3x3 only";
   if (!all_at_most(a.strides, 1) || !all_at_most(a.dilations, 1)) return "neighbouring pixels only";
   if (!all_at_most(a.padding, 1)) return "padding of at most 1 only";
-  if (filter[0] < vector_channels || filter[1] < vector_channels)
+  if (filter[0] < least_channels || filter[1] < least_channels)
     return "16 channels or more only: of fewer, the tiles are most of the work";
   // In a single row or column most of a tile would be padding.
   if (out[2] < 2 || out[3] < 2 || std::size_t{out[2]} * out[3] < 49)
