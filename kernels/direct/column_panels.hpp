@@ -1,6 +1,8 @@
 // The panels that multiply_rows() multiplies rows with.
 #pragma once
 
+#include <algorithm>
+
 #include "kernels/direct/matrix_panels.hpp"
 #include "kernels/direct/row_product.hpp"
 
@@ -26,6 +28,12 @@ struct ColumnPanels {
 
 /// Packs all panels of a matrix with these columns, one behind the other. `to` has room for
 /// panels.floats(matrix.rows).
-void fill_panels(const RightMatrix& matrix, const ColumnPanels& panels, float* to);
+inline void fill_panels(const RightMatrix& matrix, const ColumnPanels& panels, float* to) {
+  for (std::size_t panel = 0; panel < panels.panels(); ++panel) {
+    const std::size_t first = panels.first_column(panel), width = panels.width_of(panel);
+    fill_panel(matrix, first, std::min(width, matrix.columns - first), width,
+               to + first * matrix.rows);
+  }
+}
 
 }  // namespace polychron::kernels::direct
