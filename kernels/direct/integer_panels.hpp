@@ -23,7 +23,7 @@ struct IntegerTiles {
   std::size_t count = 0;                      ///< of rows
   std::size_t pairs = 0;                      ///< of each row, an even number
   const std::int16_t* rows = nullptr;         ///< elements minus their zero point
-  const std::uint8_t* narrow_rows = nullptr;  ///< elements, unsigned
+  const std::byte* narrow_rows = nullptr;     ///< elements plus offset_of_row()
   const std::int32_t* row_sums = nullptr;     ///< the sum of each row's numbers in `rows`
   const std::int32_t* row_zeros = nullptr;    ///< the zero points of `narrow_rows`
   bool narrow = false;
@@ -47,8 +47,11 @@ void multiply_integers(const IntegerTiles& tiles);
 /// Subtracts `zero` from each element. Returns the sum.
 std::int32_t widen_row(const std::byte* elements, std::size_t count, std::int32_t zero,
                        bool is_signed, std::int16_t* to);
-/// Copies elements with some bits flipped. Returns the sum.
-std::int32_t copy_row(const std::byte* elements, std::size_t count, std::uint8_t flipped,
-                      std::uint8_t* to);
+/// The processor multiplies signed bytes of columns with unsigned ones of rows, or with signed
+/// ones. This makes the elements such bytes.
+std::int32_t offset_of_row(bool is_signed);
+/// Copies elements plus an offset. Returns the sum.
+std::int32_t copy_row(const std::byte* elements, std::size_t count, std::int32_t offset,
+                      std::byte* to);
 
 }  // namespace polychron::kernels::direct

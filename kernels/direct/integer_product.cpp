@@ -79,12 +79,12 @@ class IntegerProduct final : public Kernel {
   struct Scratch {
     std::int32_t *sums, *zeros;
     std::int16_t* wide;
-    std::uint8_t* narrow;
+    std::byte* narrow;
     Scratch(std::byte* at, const IntegerProduct& product)
         : sums(reinterpret_cast<std::int32_t*>(at)),
           zeros(sums + product.block_),
           wide(reinterpret_cast<std::int16_t*>(zeros + product.block_)),
-          narrow(reinterpret_cast<std::uint8_t*>(
+          narrow(reinterpret_cast<std::byte*>(
               wide + (product.any_wide_ ? product.block_ * 2 * product.pairs_ : 0))) {}
   };
   std::size_t row_bytes() const {
@@ -154,11 +154,11 @@ class IntegerProduct final : public Kernel {
     const std::byte* const from = arguments.inputs[0] + row * o_.elements;
     const std::size_t length = 2 * pairs_;
     if (any_narrow_) {
-      const std::uint8_t flipped = o_.left_signed ? 128 : 0;
-      std::uint8_t* const narrow = to.narrow + at * length;
-      std::fill(narrow + o_.elements, narrow + length, std::uint8_t{0});
-      to.zeros[at] = zero + flipped;
-      to.sums[at] = copy_row(from, o_.elements, flipped, narrow) -
+      const std::int32_t offset = offset_of_row(o_.left_signed);
+      std::byte* const narrow = to.narrow + at * length;
+      std::fill(narrow + o_.elements, narrow + length, std::byte{0});
+      to.zeros[at] = zero + offset;
+      to.sums[at] = copy_row(from, o_.elements, offset, narrow) -
                     static_cast<std::int32_t>(o_.elements) * to.zeros[at];
     }
     if (any_wide_) {

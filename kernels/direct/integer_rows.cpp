@@ -8,6 +8,12 @@
 
 #include <array>
 #include <cstring>
+#include <type_traits>
+#if defined(__x86_64__)
+#include <cpuid.h>
+#elif defined(__aarch64__)
+#include <sys/auxv.h>
+#endif
 
 #include "kernels/direct/integer_panels.hpp"
 #include "kernels/vectors.hpp"
@@ -80,19 +86,48 @@ HWY_INLINE void add_bytes(hn::Vec<Sums> row, hn::Vec<Sums> columns, hn::Vec<Sums
 constexpr std::int32_t most_narrow_pair = 0;
 #endif
 
-/// With AVX-512 VNNI an instruction adds four products of bytes in 32 bits: every panel is narrow.
-/// Highway 1.0.3 does not have it.
-#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
-bool adds_four_products() {
-  static const bool there = __builtin_cpu_supports("avx512vnni") != 0;
-  return there;
+/// Some processors have an instruction that adds four products of bytes in 32 bits: then every
+/// panel is narrow. Highway 1.0.3 does not have it.
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2
+bool find_four_products() {
+#if HWY_TARGET <= HWY_AVX3
+  return __builtin_cpu_supports("avx512vnni") != 0;
+#else
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  return __get_cpuid_count(7, 1, &a, &b, &c, &d) != 0 && (a >> 4 & 1) != 0;  // AVX-VNNI
+#endif
 }
 HWY_INLINE void add_four_products(hn::Vec<Sums> row, hn::Vec<Sums> columns, hn::Vec<Sums>& sums) {
+#if HWY_TARGET <= HWY_AVX3
   asm("vpdpbusd %2, %1, %0" : "+v"(sums.raw) : "v"(row.raw), "v"(columns.raw));
+#else
+  asm("%{vex%} vpdpbusd %2, %1, %0" : "+x"(sums.raw) : "x"(row.raw), "x"(columns.raw));
+#endif
+}
+#elif HWY_ARCH_ARM_A64
+bool find_four_products() { return (getauxval(AT_HWCAP) & HWCAP_ASIMDDP) != 0; }
+HWY_INLINE void add_four_products(hn::Vec<Sums> row, hn::Vec<Sums> columns, hn::Vec<Sums>& sums) {
+  asm(".arch armv8.2-a+crypto+dotprod\n\tsdot %0.4s, %1.16b, %2.16b"
+      : "+w"(sums.raw)
+      : "w"(row.raw), "w"(columns.raw));
 }
 #else
-bool adds_four_products() { return false; }
+bool find_four_products() { return false; }
+HWY_INLINE void add_four_products(hn::Vec<Sums>, hn::Vec<Sums>, hn::Vec<Sums>&) {}
 #endif
+
+bool adds_four_products() {
+  static const bool there = find_four_products();
+  return there;
+}
+
+/// Bytes of a narrow panel's rows, as the instructions take them.
+using RowByte = std::conditional_t<HWY_ARCH_ARM_A64 != 0, std::int8_t, std::uint8_t>;
+
+std::int32_t offset_of_bytes(bool are_signed) {
+  if (are_signed == std::is_signed_v<RowByte>) return 0;
+  return are_signed ? 128 : -128;
+}
 
 std::int32_t narrow_pair() { return adds_four_products() ? 2 * 128 : most_narrow_pair; }
 
@@ -158,14 +193,14 @@ HWY_INLINE void multiply_rows(const IntegerTiles& tiles, std::size_t first) {
   store_rows<Rows>(tiles, first, sums);
 }
 
-#if HWY_ARCH_X86 && HWY_TARGET <= HWY_SSSE3
+#if HWY_TARGET != HWY_SCALAR
 /// `add` adds four products of bytes to each sum.
 template <std::size_t Rows, class F>
 HWY_INLINE void multiply_narrow_rows(const IntegerTiles& tiles, std::size_t first, const F& add) {
   const Sums d;
   const hn::Repartition<std::int8_t, Sums> bytes;
   const std::size_t lanes = hn::Lanes(d), step = 2 * tiles.pairs;
-  const std::uint8_t* const rows = tiles.narrow_rows + first * step;
+  const std::byte* const rows = tiles.narrow_rows + first * step;
   const std::int8_t* panel = tiles.panel;
   TileSums<Rows> sums;
   POLYCHRON_UNROLLED_LOOP
@@ -193,7 +228,7 @@ HWY_INLINE void multiply_narrow_rows(const IntegerTiles& tiles, std::size_t firs
 template <std::size_t Rows>
 HWY_INLINE void multiply_any_rows(const IntegerTiles& tiles, std::size_t first) {
   if (!tiles.narrow) return multiply_rows<Rows>(tiles, first);
-#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
+#if HWY_TARGET != HWY_SCALAR
   if (adds_four_products())
     return multiply_narrow_rows<Rows>(tiles, first,
                                       [](auto row, auto columns, auto& sums)
@@ -244,14 +279,16 @@ std::int32_t widen_unsigned(const std::byte* elements, std::size_t count, std::i
   return widen(reinterpret_cast<const std::uint8_t*>(elements), count, zero, to);
 }
 
-/// Copies elements with some bits flipped. Returns their sum.
-std::int32_t copy(const std::uint8_t* elements, std::size_t count, std::uint8_t flipped,
-                  std::uint8_t* to) {
+/// Copies bytes plus an offset. Returns their sum.
+std::int32_t copy(const std::byte* elements, std::size_t count, std::int32_t offset,
+                  std::byte* to) {
+  const auto* const from = reinterpret_cast<const std::uint8_t*>(elements);
   std::int32_t sum = 0;
   POLYCHRON_INDEPENDENT_STEPS
   for (std::size_t i = 0; i < count; ++i) {
-    to[i] = elements[i] ^ flipped;
-    sum += elements[i] ^ flipped;
+    const auto value = static_cast<RowByte>(from[i] + offset);
+    to[i] = static_cast<std::byte>(value);
+    sum += value;
   }
   return sum;
 }
@@ -267,6 +304,7 @@ HWY_EXPORT(narrow_pair);
 HWY_EXPORT(multiply);
 HWY_EXPORT(widen_signed);
 HWY_EXPORT(widen_unsigned);
+HWY_EXPORT(offset_of_bytes);
 HWY_EXPORT(copy);
 
 std::size_t integer_columns() { return HWY_DYNAMIC_DISPATCH(panel_columns)(); }
@@ -277,10 +315,12 @@ std::int32_t widen_row(const std::byte* elements, std::size_t count, std::int32_
   return is_signed ? HWY_DYNAMIC_DISPATCH(widen_signed)(elements, count, zero, to)
                    : HWY_DYNAMIC_DISPATCH(widen_unsigned)(elements, count, zero, to);
 }
-std::int32_t copy_row(const std::byte* elements, std::size_t count, std::uint8_t flipped,
-                      std::uint8_t* to) {
-  return HWY_DYNAMIC_DISPATCH(copy)(reinterpret_cast<const std::uint8_t*>(elements), count, flipped,
-                                    to);
+std::int32_t offset_of_row(bool is_signed) {
+  return HWY_DYNAMIC_DISPATCH(offset_of_bytes)(is_signed);
+}
+std::int32_t copy_row(const std::byte* elements, std::size_t count, std::int32_t offset,
+                      std::byte* to) {
+  return HWY_DYNAMIC_DISPATCH(copy)(elements, count, offset, to);
 }
 
 }  // namespace polychron::kernels::direct

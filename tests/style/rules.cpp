@@ -24,7 +24,7 @@ namespace {
 const std::set<std::string> may_include_caf{"include/polychron/caf.hpp"};
 
 /// One file each for the needs of the operating system, for each format of pictures, Boost.Asio,
-/// and hints to a sanitizer.
+/// what a processor has that Highway does not ask for, and hints to a sanitizer.
 const std::map<std::string, std::set<std::string>> system_headers{
     {"base/before_exit.cpp", {"pthread.h", "sys", "unistd.h"}},
     {"base/buffer.cpp", {"sys", "sanitizer"}},
@@ -39,6 +39,7 @@ const std::map<std::string, std::set<std::string>> system_headers{
     {"apps/ocr/picture_png.cpp", {"png.h"}},
     {"apps/ocr/picture_tiff.cpp", {"tiffio.h"}},
     {"apps/ocr/picture_webp.cpp", {"webp"}},
+    {"kernels/direct/integer_rows.cpp", {"cpuid.h", "sys"}},
     {"onnx/mapped_file.cpp", {"fcntl.h", "pthread.h", "signal.h", "sys", "unistd.h"}},
     {"observe/recording/recorder.cpp", {"errno.h", "pthread.h"}},
     {"apps/tool/platform.cpp", {"fcntl.h", "signal.h", "unistd.h", "sys"}}};
