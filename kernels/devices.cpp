@@ -3,6 +3,7 @@
 #include <array>
 
 #include "kernels/cpu/cpu_backend.hpp"
+#include "kernels/direct/integer_panels.hpp"
 #include "kernels/gpu/gpu_backend.hpp"
 #include "kernels/onednn/devices.hpp"
 #include "kernels/processor.hpp"
@@ -26,13 +27,26 @@ std::string loops_text() {
   return std::string("own loops: ") + (used == Vectors::avx2 ? "AVX2" : "SSE4.1") + " (" + why +
          ")";
 #else
-  return "own loops: the compiler's vectors";
+  return "own loops: NEON";
 #endif
+}
+
+/// What the loops of 8-bit products use: where no instruction adds four of them, pairs.
+std::string bytes_text() {
+#if defined(__x86_64__)
+  const std::string name = "VNNI";
+#else
+  const std::string name = "dot product";
+#endif
+  return "8-bit products: " +
+         (direct::adds_four_products() ? name : "pairs (without " + name + ")");
 }
 
 Device find_cpu() {
   Device cpu{
-      "cpu", onednn::library_version() + ", " + onednn::cpu_isa() + ", " + loops_text(), "", {}};
+      "cpu", onednn::library_version() + ", " + onednn::cpu_isa() + ", " + loops_text() + ", " + bytes_text(),
+             "",
+             {}};
   for (const ops::Row& row : ops::rows()) cpu.operators.push_back(ops::id(row));
   return cpu;
 }

@@ -116,7 +116,7 @@ bool find_four_products() { return false; }
 HWY_INLINE void add_four_products(hn::Vec<Sums>, hn::Vec<Sums>, hn::Vec<Sums>&) {}
 #endif
 
-bool adds_four_products() {
+bool has_four_products() {
   static const bool there = find_four_products();
   return there;
 }
@@ -129,7 +129,7 @@ std::int32_t offset_of_bytes(bool are_signed) {
   return are_signed ? 128 : -128;
 }
 
-std::int32_t narrow_pair() { return adds_four_products() ? 2 * 128 : most_narrow_pair; }
+std::int32_t narrow_pair() { return has_four_products() ? 2 * 128 : most_narrow_pair; }
 
 template <std::size_t Rows>
 using TileSums = hn::Vec<Sums>[Rows][vectors_of_panel];
@@ -229,7 +229,7 @@ template <std::size_t Rows>
 HWY_INLINE void multiply_any_rows(const IntegerTiles& tiles, std::size_t first) {
   if (!tiles.narrow) return multiply_rows<Rows>(tiles, first);
 #if HWY_TARGET != HWY_SCALAR
-  if (adds_four_products())
+  if (has_four_products())
     return multiply_narrow_rows<Rows>(tiles, first,
                                       [](auto row, auto columns, auto& sums)
                                           HWY_ATTR { add_four_products(row, columns, sums); });
@@ -301,6 +301,7 @@ namespace polychron::kernels::direct {
 
 HWY_EXPORT(panel_columns);
 HWY_EXPORT(narrow_pair);
+HWY_EXPORT(has_four_products);
 HWY_EXPORT(multiply);
 HWY_EXPORT(widen_signed);
 HWY_EXPORT(widen_unsigned);
@@ -309,6 +310,10 @@ HWY_EXPORT(copy);
 
 std::size_t integer_columns() { return HWY_DYNAMIC_DISPATCH(panel_columns)(); }
 std::int32_t most_of_narrow_pair() { return HWY_DYNAMIC_DISPATCH(narrow_pair)(); }
+bool adds_four_products() {
+  kernels::vectors();  // limits Highway's choice
+  return HWY_DYNAMIC_DISPATCH(has_four_products)();
+}
 void multiply_integers(const IntegerTiles& tiles) { HWY_DYNAMIC_DISPATCH(multiply)(tiles); }
 std::int32_t widen_row(const std::byte* elements, std::size_t count, std::int32_t zero,
                        bool is_signed, std::int16_t* to) {

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "kernels/devices.hpp"
+#include "kernels/direct/integer_panels.hpp"
 #include "kernels/fusion.hpp"
 
 namespace polychron {
@@ -51,6 +52,8 @@ BOOST_AUTO_TEST_CASE(the_device_says_which_loops_run) {
   constexpr std::array loops{"own loops: SSE4.1 (", "own loops: AVX2 (", "own loops: AVX-512"};
   const char* const expected = loops.at(static_cast<std::size_t>(kernels::vectors()));
   BOOST_TEST(text.find(expected) != std::string::npos, text);
+  const char* const bytes = kernels::direct::adds_four_products() ? "VNNI" : "pairs (without VNNI)";
+  BOOST_TEST(text.ends_with(std::string(", 8-bit products: ") + bytes), text);
 }
 
 BOOST_AUTO_TEST_CASE(loops_and_library_have_one_limit) {
