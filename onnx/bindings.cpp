@@ -98,15 +98,24 @@ void wrong_constant(const std::string& name, const std::string& why) {
   wrong("constant " + quote(name) + ": " + why);
 }
 
-Shapes with_constants(const Summary& summary, const ImportOptions& options) {
+void wrong_operand(const std::string& name, const std::string& why) {
+  wrong("operand for input " + quote(name) + ": " + why);
+}
+
+Shapes with_given(const Summary& summary, const ImportOptions& options) {
   auto bindings = options.bindings;
-  for (const auto& [name, value] : options.constants) {
+  const auto add = [&](const std::string& name, const Shape& shape, const auto& refuse) {
     if (std::ranges::find(summary.inputs, name, &ValueInfo::name) == summary.inputs.end())
-      wrong_constant(name, "there is no such input");
-    if (const auto [bound, is_new] = bindings.emplace(name, value.shape);
-        !is_new && bound->second != value.shape)
-      wrong_constant(name, "it has shape " + to_string(value.shape) + " and is bound to " +
-                               to_string(bound->second));
+      refuse(name, "there is no such input");
+    if (const auto [bound, is_new] = bindings.emplace(name, shape);
+        !is_new && bound->second != shape)
+      refuse(name, "it has shape " + to_string(shape) + " and is bound to " +
+                       to_string(bound->second));
+  };
+  for (const auto& [name, value] : options.constants) add(name, value.shape, wrong_constant);
+  for (const auto& [name, operand] : options.operands) {
+    if (options.constants.contains(name)) wrong_operand(name, "it is a constant, too");
+    add(name, operand.shape(), wrong_operand);
   }
   return bindings;
 }

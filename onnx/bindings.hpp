@@ -36,8 +36,10 @@ class Bindings {
 
 /// Throws type_error about ImportOptions::constants.
 [[noreturn]] void wrong_constant(const std::string& name, const std::string& why);
+/// Throws type_error about ImportOptions::operands.
+[[noreturn]] void wrong_operand(const std::string& name, const std::string& why);
 
-/// The bindings, and the shapes of constants among them.
-Shapes with_constants(const Summary& summary, const ImportOptions& options);
+/// The bindings, and the shapes of constants and operands among them. Throws type_error.
+Shapes with_given(const Summary& summary, const ImportOptions& options);
 
 }  // namespace polychron::onnx::detail

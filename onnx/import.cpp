@@ -34,7 +34,7 @@ void take_constants(const Summary& summary, const ImportOptions& options, Scope&
 /// The graph's inputs as tensors.
 void make_inputs(const ModelState& model, Importer& importer, const ImportOptions& options,
                  Scope& scope) {
-  const Bindings bindings(model.summary(), with_constants(model.summary(), options));
+  const Bindings bindings(model.summary(), with_given(model.summary(), options));
   take_constants(model.summary(), options, scope);
   for (const auto& input : model.summary().inputs) {
     if (options.constants.contains(input.name)) continue;
@@ -42,6 +42,15 @@ void make_inputs(const ModelState& model, Importer& importer, const ImportOption
       unsupported("input " + quote(input.name) + ": WebNN has no type " + input.type);
     const auto shape = bindings.resolve(input);
     const auto type = element_type(input.type);
+    if (const auto given = options.operands.find(input.name); given != options.operands.end()) {
+      if (given->second.data_type() != *input.data_type)
+        wrong_operand(input.name, "it is " + std::string(to_string(given->second.data_type())) +
+                                      ", expected " + std::string(to_string(*input.data_type)));
+      auto tensor = Tensor::of(given->second);
+      tensor.type = type;
+      scope.put(input.name, std::move(tensor));
+      continue;
+    }
     if (count(shape) == 0) {
       // WebNN has no empty tensors; the content of an empty one is known.
       scope.put(input.name, Tensor::of(make_literal(type, shape, Buffer())));

@@ -178,7 +178,7 @@ void SessionsState::refuse_free() const {
   try {
     const Bindings bindings(
         summary(),
-        with_constants(summary(), {options_.session.bindings, options_.session.constants, {}}));
+        with_given(summary(), {options_.session.bindings, options_.session.constants, {}}));
     for (const auto& input : summary().inputs) static_cast<void>(bindings.resolve(input));
     refuse("no dimension is free");
   } catch (const Error& error) {
@@ -218,7 +218,7 @@ void SessionsState::build(SessionBuild& build) const noexcept {
 
 bool has_free_dimensions(const Summary& summary, const SessionOptions& options) {
   const Bindings bindings(summary,
-                          with_constants(summary, {options.bindings, options.constants, {}}));
+                          with_given(summary, {options.bindings, options.constants, {}}));
   return std::ranges::any_of(summary.inputs,
                              [&](const ValueInfo& input) { return bindings.is_free(input); });
 }

@@ -118,6 +118,11 @@ struct ImportOptions {
   /// their past, of the new steps alone. The caller appends them to a tensor of its own, so that a
   /// step does not copy the past. Nodes that read the present are refused (not_supported).
   bool only_new_steps = false;
+  /// Inputs that `builder` computes: operands of it, by the inputs' names. They take the place of
+  /// the graph's inputs, so that one graph has the model and what comes in front of it. Types are
+  /// those of ValueInfo::data_type; the shape also binds free dimensions. What comes behind the
+  /// model is added to the outputs that import_model() returns.
+  std::map<std::string, Operand> operands{};
 };
 
 /// Part of the message of an import that fails because an operator needs a value now: "operator
@@ -130,11 +135,11 @@ inline constexpr std::string_view needs_value = "must be known when it is import
 /// alone are computed now and add no operators. The names of nodes become the labels of operators.
 ///
 /// Throws Error: type_error (an unbound free dimension; a binding that names nothing or contradicts
-/// the model; a constant for an unknown input, or of the wrong type or shape), not_supported (an
-/// operator, attribute or type that cannot be expressed; the message names operator, node and
-/// opset, and the reason), bad_data (the model contradicts itself, or an external data file is
-/// unreadable or has changed since load()), out_of_memory. `builder` then holds a part of the
-/// graph: drop it.
+/// the model; a constant or operand for an unknown input, or of the wrong type or shape),
+/// not_supported (an operator, attribute or type that cannot be expressed; the message names
+/// operator, node and opset, and the reason), bad_data (the model contradicts itself, or an external
+/// data file is unreadable or has changed since load()), out_of_memory. `builder` then holds a part
+/// of the graph: drop it.
 NamedOperands import_model(const Model& model, GraphBuilder& builder,
                            const ImportOptions& options = {});
 

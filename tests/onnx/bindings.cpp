@@ -148,4 +148,41 @@ BOOST_AUTO_TEST_CASE(types_of_inputs) {
          ErrorKind::not_supported, "input 'x': WebNN has no type complex64");
 }
 
+// y = x + z, where the graph computes x, and what comes behind y.
+BOOST_AUTO_TEST_CASE(operands_take_the_place_of_inputs) {
+  const auto model = load(two_inputs().bytes());
+  polychron::GraphBuilder builder(context());
+  const auto given = builder.input("given", {polychron::DataType::float32, {2, 3}});
+  polychron::onnx::ImportOptions options;
+  options.operands.emplace("x", builder.mul(given, given));
+  auto outputs = polychron::onnx::import_model(model, builder, options);
+  outputs.front().second = builder.neg(outputs.front().second);
+  const auto graph = builder.build(outputs).get();
+  BOOST_REQUIRE_EQUAL(graph.inputs().size(), 2U);
+  BOOST_TEST(graph.inputs()[0].first == "given");
+  compare(graph, {{"given", ramp({2, 3})}, {"z", floats({2, 1}, {10, 20})}},
+          {{"y", floats({2, 3}, {-10, -11, -14, -29, -36, -45})}}, 1e-6);
+}
+
+BOOST_AUTO_TEST_CASE(operands_have_the_models_types_and_shapes) {
+  const auto model = load(two_inputs().bytes());
+  const auto check = [&](const std::string& name, const polychron::OperandDescriptor& of,
+                         const std::map<std::string, Shape>& bindings, const std::string& words) {
+    polychron::GraphBuilder builder(context());
+    polychron::onnx::ImportOptions options{.bindings = bindings};
+    options.operands.emplace(name, builder.input("given", of));
+    BOOST_CHECK_EXCEPTION(polychron::onnx::import_model(model, builder, options), polychron::Error,
+                          [&](const polychron::Error& error) {
+                            return error.kind() == ErrorKind::type_error &&
+                                   std::string(error.what()).find(words) != std::string::npos;
+                          });
+  };
+  const auto real = polychron::DataType::float32;
+  check("w", {real, {2, 3}}, {}, "there is no such input");
+  check("x", {polychron::DataType::int32, {2, 3}}, {}, "it is int32, expected float32");
+  check("x", {real, {2, 4}}, {}, "not [2, 4]");
+  check("x", {real, {2, 3}}, {{"batch", {5}}}, "would be both");
+  check("x", {real, {2, 3}}, {{"x", {4, 3}}}, "is bound to [4, 3]");
+}
+
 BOOST_AUTO_TEST_SUITE_END()
