@@ -20,7 +20,7 @@ OperandDescriptor floats(Shape shape) { return {DataType::float32, std::move(sha
 class Decoder {
  public:
   Decoder(const Context& context, const DecoderSizes& sizes, const DecoderWeights& weights,
-          const DecoderShape& shape)
+          const NetworkShape& shape)
       : s_(sizes),
         w_(weights),
         rows_(shape.rows),
@@ -87,7 +87,7 @@ class Decoder {
   std::vector<Operand> caches() {
     std::vector<Operand> all;
     for (std::uint32_t chat = 0; chat < chats_; ++chat)
-      all.push_back(b_.input(port::cache(chat), cache_descriptor(s_, context_)));
+      all.push_back(b_.input(port::cache(chat), cache_descriptor(cache_sizes(s_), context_)));
     return all;
   }
 
@@ -273,12 +273,12 @@ OperandDescriptor angles_descriptor(const DecoderSizes& sizes, std::uint32_t row
   return floats({planes * rows, 1, sizes.features / 2});
 }
 
-OperandDescriptor cache_descriptor(const DecoderSizes& sizes, std::uint32_t tokens) {
-  return floats({2 * sizes.layers, sizes.groups, tokens, sizes.features});
+CacheSizes cache_sizes(const DecoderSizes& sizes) {
+  return {sizes.layers, sizes.groups, sizes.features};
 }
 
 Future<Graph> build_decoder(const Context& context, const DecoderSizes& sizes,
-                            const DecoderWeights& weights, const DecoderShape& shape,
+                            const DecoderWeights& weights, const NetworkShape& shape,
                             const std::string& label) {
   const BuildOptions options{.label = label};
   return Decoder(context, sizes, weights, shape).build(options);

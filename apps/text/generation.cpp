@@ -42,7 +42,7 @@ void Job::check_time(std::chrono::steady_clock::time_point now) const {
 void Job::append(std::span<const std::byte> rows, std::uint32_t step_rows, std::uint32_t first,
                  std::uint32_t count, std::span<std::byte> cache_bytes) {
   const auto& sizes = model_.sizes;
-  const auto row = sizes.features * sizeof(float);
+  const auto row = sizes.features * byte_size(sizes.type);
   const auto from = step_rows * row, to = model_.context_length * row;
   const std::size_t heads = std::size_t{2} * sizes.layers * sizes.groups;
   check_invariant(rows.size() == heads * from && cache_bytes.size() == heads * to &&

@@ -10,15 +10,16 @@ namespace polychron::text {
 
 namespace detail {
 
-ModelState::ModelState(const Context& on, const GgufFile& file, const LoadOptions& options,
+ModelState::ModelState(const Context& on, ModelFiles files, const LoadOptions& options,
                        std::string own_label)
     : label(std::move(own_label)),
       context(on),
-      tokenizer(file.header()),
-      sizes(file.header()),
-      context_length(std::min(options.context_length, sizes.context)),
+      tokenizer(std::move(files.tokenizer)),
+      network(std::move(files.network)),
+      sizes(network->cache()),
+      context_length(std::min(options.context_length, files.context_length)),
       chats(options.chats),
-      chat(chat_template(file.header(), tokenizer)),
+      chat(files.chat),
       now(options.now ? options.now : &std::chrono::steady_clock::now) {
   if (chats == 0) polychron::detail::refuse(ErrorKind::type_error, "chats: expected 1 or more");
   const auto cache = byte_length(cache_descriptor(sizes, context_length));
@@ -27,13 +28,13 @@ ModelState::ModelState(const Context& on, const GgufFile& file, const LoadOption
                               "context_length: expected 2 or more, with keys and values of at "
                               "most " +
                                   describe_bytes(max_tensor_byte_length));
-  auto weights = read_weights(file, sizes, context);
   std::vector<Future<Graph>> graphs;
   const auto build = [&](std::vector<Step>& steps, std::uint32_t rows, std::uint32_t of) {
     steps.push_back({.shape = {rows, context_length, of}});
-    graphs.push_back(build_decoder(context, sizes, weights, steps.back().shape, label));
+    graphs.push_back(network->build(context, steps.back().shape, label));
   };
-  for (std::uint32_t rows = 1; rows < std::min(2 * chats, 2 * most_joint); rows *= 2)
+  const auto most = network->joins_chats() ? std::min(chats, most_joint) : 1;
+  for (std::uint32_t rows = 1; rows < 2 * most; rows *= 2)
     build(joint, rows, rows);
   build(pieces, short_piece, 1);
   build(pieces, long_piece, 1);
@@ -42,7 +43,7 @@ ModelState::ModelState(const Context& on, const GgufFile& file, const LoadOption
     for (auto& step : *steps) create_tensors(step, (graph++)->get());
   if (joint.back().shape.rows > 2)
     spare = create(cache_descriptor(sizes, context_length), {.writable = false});
-  embedding = std::move(weights.embedding);
+  network->drop_weights();
 }
 
 Tensor ModelState::create(const OperandDescriptor& descriptor, const TensorUsage& usage) const {
@@ -52,29 +53,39 @@ Tensor ModelState::create(const OperandDescriptor& descriptor, const TensorUsage
 }
 
 void ModelState::create_tensors(Step& step, Graph graph) const {
-  const auto rows = step.shape.rows;
-  const auto floats = [](Shape shape) {
-    return OperandDescriptor{DataType::float32, std::move(shape)};
-  };
-  const TensorUsage in{.writable = true}, out{.readable = true};
   step.graph = std::move(graph);
-  step.embedding = create(floats({rows, sizes.width}), in);
-  step.angles = create(angles_descriptor(sizes, rows), in);
-  step.length = create({DataType::int32, {step.shape.chats}}, in);
-  step.new_rows = create(cache_descriptor(sizes, rows), out);
-  if (rows == step.shape.chats)
-    step.logits = create(floats({rows, static_cast<std::uint32_t>(tokenizer.size())}), out);
+  for (const auto& [name, descriptor] : step.graph.inputs())
+    if (!name.starts_with(port::caches))
+      step.inputs.emplace_back(name, create(descriptor, {.writable = true}));
+  for (const auto& [name, descriptor] : step.graph.outputs())
+    (name == port::rows ? step.new_rows : step.logits) = create(descriptor, {.readable = true});
 }
+
+namespace {
+
+/// The name of a file without its extension, or of a folder, also if the path ends with a slash.
+std::string label_of(const std::filesystem::path& path) {
+  if (!is_folder(path)) return path.stem().string();
+  return (path / "").parent_path().filename().string();
+}
+
+bool is_onnx(const std::filesystem::path& path) {
+  return is_folder(path) || path.extension() == ".onnx";
+}
+
+}  // namespace
 
 }  // namespace detail
 
 Model Model::load(const Context& context, const std::filesystem::path& path,
                   const LoadOptions& options) {
-  const auto label = options.label.empty() ? path.stem().string() : options.label;
+  const auto label = options.label.empty() ? detail::label_of(path) : options.label;
   return polychron::detail::with_errors([&] {
     try {
-      const detail::GgufFile file(path);
-      return Model(std::make_shared<const detail::ModelState>(context, file, options, label));
+      auto files = detail::is_onnx(path) ? detail::read_onnx_model(path)
+                                         : detail::read_gguf_model(context, path);
+      return Model(std::make_shared<const detail::ModelState>(context, std::move(files), options,
+                                                              label));
     } catch (const Error& error) {
       throw error.with_operation("load", label).with_object("model " + detail::quote(label));
     }

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "apps/text/chat.hpp"
-#include "apps/text/decoder.hpp"
+#include "apps/text/network.hpp"
 #include "apps/text/scheduler.hpp"
 #include "apps/text/tokenizer.hpp"
 #include "polychron/text.hpp"
@@ -23,24 +23,25 @@ inline constexpr std::uint32_t most_joint = 8;
 
 /// A graph, and the tensors of its runs. One run at a time uses them.
 struct Step {
-  DecoderShape shape;
+  NetworkShape shape;
   Graph graph{};
-  Tensor embedding{}, angles{}, length{}, new_rows{}, logits{};
+  NamedTensors inputs{};  ///< without caches
+  Tensor new_rows{}, logits{};
 };
 
 class ModelState {
  public:
-  ModelState(const Context& on, const GgufFile& file, const LoadOptions& options,
+  ModelState(const Context& on, ModelFiles files, const LoadOptions& options,
              std::string own_label);
 
   const std::string label;
   const Context context;
   const Tokenizer tokenizer;
-  const DecoderSizes sizes;
+  const std::unique_ptr<Network> network;
+  const CacheSizes sizes;
   const std::uint32_t context_length, chats;
   const ChatTemplate chat;
   const std::function<std::chrono::steady_clock::time_point()> now;
-  PackedMatrix embedding;
   std::vector<Step> joint;   ///< for the next token of 1, 2, 4, 8 generations, as many as may be
   std::vector<Step> pieces;  ///< of a prompt, the short one first
   Tensor spare;              ///< takes the place of a cache in a step with too many rows

@@ -4,7 +4,6 @@
 #include "apps/text/scheduler.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <coroutine>
 #include <exception>
 #include <optional>
@@ -122,31 +121,25 @@ class Round {
 
   /// Runs the chosen step.
   void dispatch() const {
-    const auto& [shape, graph, embedding, angles, length, new_rows, logits] = *step_;
-    const auto rows = shape.rows, width = model_.sizes.width;
-    std::vector<float> embedded(std::size_t{rows} * width);  // of superfluous rows zeros
-    const auto turned = angles_descriptor(model_.sizes, rows);
-    std::vector<float> turns(*element_count(turned.shape));
+    const auto& [shape, graph, own_inputs, new_rows, logits] = *step_;
+    std::vector<StepRow> rows(shape.rows);
     std::vector<std::int32_t> lengths(shape.chats);
-    NamedTensors inputs{
-        {port::embedding, embedding}, {port::angles, angles}, {port::length, length}};
-    for (std::uint32_t i = 0; i < rows; ++i) {
+    auto inputs = own_inputs;
+    for (std::uint32_t i = 0; i < shape.rows; ++i) {
       const Job* const job = shape.chats == 1     ? chosen_.front()
                              : i < chosen_.size() ? chosen_[i]
                                                   : nullptr;
       const auto token = shape.chats == 1 ? i : 0;
-      if (job != nullptr && token < job->next_rows())
-        model_.embedding.row(job->next_token(token),
-                             std::span(embedded).subspan(std::size_t{i} * width, width));
-      set_angles(turns, i, rows, job == nullptr ? 0 : job->cached() + token);
+      if (job != nullptr) rows[i].position = job->cached() + token;
+      if (job != nullptr && token < job->next_rows()) rows[i].token = job->next_token(token);
       if (i >= shape.chats) continue;
       lengths[i] = job == nullptr ? 0 : static_cast<std::int32_t>(job->cached());
       inputs.emplace_back(port::cache(i), job == nullptr ? model_.spare : job->cache);
     }
     auto context = model_.context;
-    context.write_tensor(embedding, embedded);
-    context.write_tensor(angles, turns);
-    context.write_tensor(length, lengths);
+    for (const auto& [name, tensor] : own_inputs)
+      if (name == port::length) context.write_tensor(tensor, lengths);
+    model_.network->write(context, own_inputs, rows);
     NamedTensors outputs{{port::rows, new_rows}};
     if (logits) outputs.emplace_back(port::logits, logits);
     const DispatchOptions options{.label = chosen_.size() == 1 ? chosen_.front()->label()
@@ -195,21 +188,6 @@ class Round {
     jobs.erase(at);
     is_full_ = false;
     promise.settle(std::move(outcome));
-  }
-
-  /// Cosines of all rows, then sines; of each base.
-  void set_angles(std::span<float> to, std::uint32_t row, std::uint32_t rows,
-                  std::uint32_t position) const {
-    const auto half = model_.sizes.features / 2;
-    auto plane = to.subspan(std::size_t{row} * half);
-    for (const auto base : model_.sizes.bases)
-      for (const bool is_sine : {false, true}) {
-        for (std::uint32_t i = 0; i < half; ++i) {
-          const auto angle = position * std::pow(base, -2.0 * i / model_.sizes.features);
-          plane[i] = static_cast<float>(is_sine ? std::sin(angle) : std::cos(angle));
-        }
-        plane = plane.subspan(std::min(plane.size(), std::size_t{rows} * half));
-      }
   }
 
   const ModelState& model_;

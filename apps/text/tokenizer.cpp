@@ -18,8 +18,6 @@ namespace {
 
 constexpr std::uint32_t most_tokens = 1U << 22U;
 constexpr std::size_t longest_control = 256;
-/// GGUF's types of tokens.
-constexpr double normal_type = 1, unknown_type = 2, control_type = 3, user_type = 4, byte_type = 6;
 
 /// The names of tokens have a visible character for each byte: GPT-2's table, from character to
 /// byte. Bytes that are not visible stand from U+0100 on.
@@ -71,7 +69,8 @@ std::optional<std::uint8_t> byte_named(std::string_view name) {
 
 // -- reading --------------------------------------------------------------------------------------
 
-Tokenizer::Tokenizer(const Gguf& gguf) {
+Tokenizer::Tokenizer(const Gguf& gguf, std::vector<TokenId> more_ends)
+    : ends_(std::move(more_ends)) {
   const auto& kind = gguf.get<std::string>("tokenizer.ggml.model");
   if (kind == "gpt2") {
     const auto* const words = gguf.find<std::string>("tokenizer.ggml.pre");
@@ -114,6 +113,7 @@ void Tokenizer::read_tokens(const Gguf& gguf) {
       by_name.emplace(names[i], id);
       bytes_.push_back(decoded(names[i]));
       const auto& bytes = bytes_.back();
+      if (words_->takes_whole) names_.emplace(bytes, id);
       if (bytes.size() == 1) of_byte_.at(static_cast<unsigned char>(bytes[0])) = id;
       continue;
     }
@@ -234,6 +234,9 @@ std::vector<Tokenizer::Symbol> Tokenizer::symbols_of(std::string_view word) cons
 /// Merges pairs in the order of their ranks, the leftmost of equal ones first. A list of symbols
 /// and a queue of pairs: O(n log n), as a stranger's word may be as long as the prompt.
 void Tokenizer::encode_word(std::string_view word, std::vector<TokenId>& tokens) const {
+  if (words_ != nullptr && words_->takes_whole)
+    if (const auto whole = names_.find(word); whole != names_.end())
+      return tokens.push_back(whole->second);
   constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
   auto symbols = symbols_of(word);
   if (symbols.empty()) return;

@@ -22,6 +22,10 @@ namespace polychron::text::detail {
 /// The number of a token.
 using TokenId = std::uint32_t;
 
+/// GGUF's types of tokens.
+inline constexpr double normal_type = 1, unknown_type = 2, control_type = 3, user_type = 4,
+                        unused_type = 5, byte_type = 6;
+
 /// Part of a prompt. Only in a `trusted` part names of control tokens mean these tokens: in a
 /// user's words "<|im_end|>" is text. Other tokens of its own that a file has, such as Gemma's runs
 /// of spaces, are tokens in every part.
@@ -33,8 +37,9 @@ struct Segment {
 /// Cuts text into tokens, and puts it together again. Immutable.
 class Tokenizer {
  public:
-  /// Throws Error: bad_data, not_supported (another kind of tokenizer).
-  explicit Tokenizer(const Gguf& gguf);
+  /// `more_ends` end a text besides the file's own. Throws Error: bad_data, not_supported (another
+  /// kind of tokenizer).
+  explicit Tokenizer(const Gguf& gguf, std::vector<TokenId> more_ends = {});
 
   /// The tokens of all segments together.
   std::vector<TokenId> encode(const std::vector<Segment>& segments) const;
@@ -72,7 +77,7 @@ class Tokenizer {
   Names users_;  ///< are in every text
   std::array<std::optional<TokenId>, 256> of_byte_;
   std::map<std::pair<TokenId, TokenId>, Merge> merges_;  ///< of bytes
-  Names names_;                                          ///< of SentencePiece, with plain spaces
+  Names names_;                 ///< of SentencePiece, with plain spaces; of bytes, if words need it
   std::vector<double> scores_;                           ///< of SentencePiece, by token
   std::vector<TokenId> ends_;
   std::optional<TokenId> first_;  ///< in front of every prompt

@@ -11,18 +11,24 @@ constexpr std::array word_rules{
     WordRule{.name = "gpt-2", .cuts_digits = false, .has_lines = false},
     WordRule{.name = "smollm", .cuts_digits = true, .has_lines = false},
     WordRule{.name = "qwen2", .cuts_digits = false, .has_lines = true},
+    WordRule{.name = "llama-bpe",
+             .cuts_digits = false,
+             .has_lines = true,
+             .most_digits = 3,
+             .takes_whole = true},
 };
 
 bool is_line_break(char c) noexcept { return c == '\r' || c == '\n'; }
 
 /// Cuts text by one of two expressions, in which \s, \p{L} and \p{N} are Unicode's. GPT-2's is
 ///   's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
-/// and GPT-4's, with single digits as Qwen has them,
-///   (?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*
+/// and GPT-4's, in which Qwen has single digits, \p{N}, and Llama 3 has up to three,
+///   (?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*
 ///   |\s*[\r\n]+|\s+(?!\S)|\s+
 class Words {
  public:
-  Words(std::string_view text, bool has_lines) : text_(text), has_lines_(has_lines) {}
+  Words(std::string_view text, const WordRule& rule)
+      : text_(text), has_lines_(rule.has_lines), most_digits_(rule.most_digits) {}
   /// The next word; empty at the end.
   std::string_view next() {
     if (text_.empty()) return {};
@@ -56,7 +62,7 @@ class Words {
   /// The same by GPT-4's expression.
   std::size_t run_of_lines() const {
     const auto first = *class_at(0);
-    if (first == CharClass::number) return code_point(text_).bytes;
+    if (first == CharClass::number) return digits();
     const auto begin = first == CharClass::letter ? 0 : code_point(text_).bytes;
     const bool takes_first = begin == 0 || !is_line_break(text_.front());
     if (takes_first && class_at(begin) == CharClass::letter)
@@ -65,6 +71,12 @@ class Words {
     if (class_at(other) != CharClass::other) return 0;
     auto end = end_of(CharClass::other, other);
     while (end < text_.size() && is_line_break(text_[end])) ++end;
+    return end;
+  }
+  std::size_t digits() const {
+    std::size_t end = 0;
+    for (std::uint32_t i = 0; i < most_digits_ && class_at(end) == CharClass::number; ++i)
+      end += code_point(text_.substr(end)).bytes;
     return end;
   }
   /// All white space, without the last character if a word follows: it belongs to that. With lines,
@@ -90,6 +102,7 @@ class Words {
 
   std::string_view text_;
   const bool has_lines_;
+  const std::uint32_t most_digits_;
 };
 
 /// Calls f(part) for each digit, and for the text between digits.
@@ -118,7 +131,7 @@ const WordRule* word_rule(std::string_view name) noexcept {
 void each_word(std::string_view text, const WordRule& rule,
                const std::function<void(std::string_view word)>& f) {
   each_part(text, rule.cuts_digits, [&](std::string_view part) {
-    Words words(part, rule.has_lines);
+    Words words(part, rule);
     for (auto word = words.next(); !word.empty(); word = words.next()) f(word);
   });
 }

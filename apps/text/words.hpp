@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string_view>
@@ -15,6 +16,8 @@ struct WordRule {
   std::string_view name;
   bool cuts_digits;  ///< every digit before all else
   bool has_lines;    ///< GPT-4's expression in place of GPT-2's: words end at line breaks
+  std::uint32_t most_digits = 1;  ///< of a word, by GPT-4's expression
+  bool takes_whole = false;       ///< a word that is a token is not made by merges
 };
 
 /// Null for a name that is not known here.

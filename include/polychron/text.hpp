@@ -1,4 +1,5 @@
-// Language models: a GGUF file in, text out, token by token. Link with polychron::text.
+// Language models: a GGUF file or an ONNX export in, text out, token by token. Link with
+// polychron::text.
 //
 //   const auto model = polychron::text::Model::load(context, "SmolLM2-135M-Instruct.Q4_1.gguf");
 //   const std::vector<polychron::text::Message> chat{{"user", "What is an actor?"}};
@@ -29,13 +30,14 @@ class ModelState;
 
 /// Options of Model::load().
 struct LoadOptions {
-  std::string label{};  ///< in messages; empty: the file's name without its extension
+  std::string label{};  ///< in messages; empty: the name of the file without its extension, or of the folder
   /// Tokens of a prompt and its text together, at most. Keys and values of this number of tokens
   /// take memory during each generation. Less if the model was made for less.
   std::uint32_t context_length = 1024;
   /// Generations that run at once, at most; 1 or more. Up to 8 share a step, which reads the
-  /// weights once. Others wait until one ends, in the order in which they came. So does one for
-  /// whose keys and values ContextOptions::memory_limit leaves no room, if another one runs.
+  /// weights once; those of an ONNX model take turns. Others wait until one ends, in the order in
+  /// which they came. So does one for whose keys and values ContextOptions::memory_limit leaves no
+  /// room, if another one runs.
   std::uint32_t chats = 8;
   /// The clock of deadlines; empty: std::chrono::steady_clock. For a simulated world.
   std::function<std::chrono::steady_clock::time_point()> now{};
@@ -123,10 +125,11 @@ class Model {
   /// False for a default-constructed or moved-from handle.
   explicit operator bool() const noexcept { return state_ != nullptr; }
 
-  /// Reads a GGUF file, expands its weights to float32 and builds its graphs; waits until that is
-  /// done. Throws Error: bad_data (the file is missing, truncated or malformed), not_supported (an
-  /// architecture, tokenizer or type of weights that is not known), type_error, out_of_memory, and
-  /// what GraphBuilder::build() rejects with.
+  /// Reads a model and builds its graphs; waits until that is done. `path` is a GGUF file (.gguf), a
+  /// folder with an ONNX export, model.onnx, and its tokenizer.json, or another ONNX file (.onnx)
+  /// beside such a tokenizer (docs/text.md). Throws Error: bad_data (a file is missing, truncated or
+  /// malformed), not_supported (an architecture, tokenizer, operator or type of weights that is not
+  /// known), type_error, out_of_memory, and what GraphBuilder::build() rejects with.
   static Model load(const Context& context, const std::filesystem::path& path,
                     const LoadOptions& options = {});
 

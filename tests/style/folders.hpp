@@ -22,7 +22,7 @@ inline const std::map<std::string, std::set<std::string>> allowed{
      {"base", "observe/recording", "actors", "messages", "kernels", "ops", "include", "caf",
       "boost/container"}},
     {"onnx", {"include", "onnx", "google", "boost/container"}},
-    {"apps/text", {"include"}},
+    {"apps/text", {"include", "nlohmann"}},
     {"apps/tool/conformance", {"ops", "include", "nlohmann"}},
     {"examples", {"include"}},
     {"apps/ocr", {"include", "opencv2", "nlohmann"}},

@@ -8,13 +8,14 @@
 #include <string>
 #include <vector>
 
+#include "apps/text/decoder.hpp"
 #include "apps/text/model_state.hpp"
 #include "tests/text/fixture.hpp"
 #include "tests/text/packed_file.hpp"
 
 using namespace polychron;
-using text::detail::GgufFile;
 using text::detail::ModelState;
+using text::detail::read_gguf_model;
 using text::detail::Step;
 using text_tests::TemporaryFile;
 using text_tests::TinyModel;
@@ -55,10 +56,20 @@ RowInputs row_inputs(const ModelState& model, Random& random) {
     for (auto& value : values) value = static_cast<float>(random(0, 2000)) / 1000 - 1;
     return values;
   };
-  const auto angles = element_count(angles_descriptor(model.sizes, 1).shape);
-  const auto cache = element_count(cache_descriptor(model.sizes, model.context_length).shape);
-  return {floats(model.sizes.width), floats(*angles), floats(*cache),
+  const auto length_of = [&](const std::string& name) {
+    for (const auto& [input, descriptor] : model.joint.front().graph.inputs())
+      if (input == name) return *element_count(descriptor.shape);
+    throw std::logic_error("no input " + name);
+  };
+  return {floats(length_of(port::embedding)), floats(length_of(port::angles)),
+          floats(length_of(port::cache(0))),
           static_cast<std::int32_t>(random(0, model.context_length))};
+}
+
+const Tensor& input_of(const Step& step, std::string_view name) {
+  for (const auto& [input, tensor] : step.inputs)
+    if (input == name) return tensor;
+  throw std::logic_error("no input " + std::string(name));
 }
 
 struct StepResult {
@@ -69,8 +80,7 @@ StepResult run(const ModelState& model, const Step& step, const std::vector<RowI
   auto context = model.context;
   std::vector<float> embedding, angles;
   std::vector<std::int32_t> lengths;
-  NamedTensors inputs{
-      {port::embedding, step.embedding}, {port::angles, step.angles}, {port::length, step.length}};
+  auto inputs = step.inputs;
   for (const auto& row : rows) {
     embedding.insert(embedding.end(), row.embedding.begin(), row.embedding.end());
     const auto descriptor = cache_descriptor(model.sizes, model.context_length);
@@ -85,9 +95,9 @@ StepResult run(const ModelState& model, const Step& step, const std::vector<RowI
       const auto begin = row.angles.begin() + static_cast<std::ptrdiff_t>(plane);
       angles.insert(angles.end(), begin, begin + half);
     }
-  context.write_tensor(step.embedding, embedding);
-  context.write_tensor(step.angles, angles);
-  context.write_tensor(step.length, lengths);
+  context.write_tensor(input_of(step, port::embedding), embedding);
+  context.write_tensor(input_of(step, port::angles), angles);
+  context.write_tensor(input_of(step, port::length), lengths);
   context.dispatch(step.graph, inputs, {{port::rows, step.new_rows}, {port::logits, step.logits}});
   return {context.read_tensor(step.logits).get().to_vector<float>(),
           context.read_tensor(step.new_rows).get().to_vector<float>()};
@@ -122,7 +132,8 @@ BOOST_AUTO_TEST_CASE(a_row_of_a_joint_step_has_the_bits_that_it_has_alone) {
   for (const int cores : {1, 2})
     for (const TemporaryFile* weights : std::array<const TemporaryFile*, 2>{&file, &packed}) {
       const auto own = runtime.create_context({.cores = cores}).get();
-      const ModelState state(own, GgufFile(weights->path()), {.context_length = 100}, "tiny");
+      const ModelState state(own, read_gguf_model(own, weights->path()), {.context_length = 100},
+                             "tiny");
       BOOST_TEST(state.joint.size() == 4U);
       for (const auto& step : state.joint) check_rows(state, step, weights == &packed);
     }
@@ -133,7 +144,8 @@ BOOST_AUTO_TEST_CASE(a_row_has_its_bits_in_other_architectures) {
     TinyModel model_of(1, name);
     const TemporaryFile written(model_of.file().bytes()), packed(packed_file(model_of).bytes());
     for (const TemporaryFile* weights : {&written, &packed}) {
-      const ModelState state(context, GgufFile(weights->path()), {.context_length = 40}, name);
+      const ModelState state(context, read_gguf_model(context, weights->path()),
+                             {.context_length = 40}, name);
       check_rows(state, state.joint.back(), weights == &packed);
     }
   }

@@ -29,12 +29,14 @@ struct TextOptions {
 };
 
 constexpr const char* generate_footer =
-    R"(MODEL is a GGUF file; docs/text.md says which. If it has a chat template that is known,
-PROMPT is a user's message, else the beginning of the text. Without --temperature the most probable
-token comes each time. Control characters in the text are printed as \x1b.
+    R"(MODEL is a GGUF file, or a folder with an ONNX export and its tokenizer.json; docs/text.md says
+which. If it has a chat template that is known, PROMPT is a user's message, else the beginning of
+the text. Without --temperature the most probable token comes each time. Control characters in the
+text are printed as \x1b.
 
 Examples:
   polychron generate SmolLM2-135M-Instruct.Q4_1.gguf "What is an actor?"
+  polychron generate Qwen2.5-0.5B-Instruct "What is an actor?"
   polychron generate model.gguf "Once upon a time" --raw --temperature 0.8 --top-p 0.9 --seed 7)";
 
 /// Line breaks and tabs stay.
@@ -114,7 +116,9 @@ void add_generate(CLI::App& app, const Globals& globals) {
   const auto options = std::make_shared<TextOptions>();
   auto* command = app.add_subcommand("generate", "Continue a prompt by a language model");
   command->footer(generate_footer);
-  command->add_option("MODEL", options->model, "GGUF file")->required()->check(not_empty("a file"));
+  command->add_option("MODEL", options->model, "GGUF file, or folder of an ONNX model")
+      ->required()
+      ->check(not_empty("a file"));
   command->add_option("PROMPT", options->prompt, "Text to answer or to continue")
       ->required()
       ->check(not_empty("a text"));
