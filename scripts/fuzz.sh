@@ -1,9 +1,9 @@
 #!/bin/sh
-# Fuzzes: damaged models through the importer, random graphs through the builder, damaged .npy and GGUF files, bytes of the
+# Fuzzes: damaged models through the importer, random graphs through the builder, damaged .npy, GGUF and tokenizer.json files, bytes of the
 # server's clients through its parsers, under the address and undefined behaviour sanitizers. Installs and builds what is missing, runs each target, and ends in
 # "N passed, N failed, N skipped", a target each. Usage: fuzz.sh [SECONDS] [TARGET...]
 #   SECONDS  for each target: 60 if not given
-#   TARGET   onnx, builder, npy, gguf, server, sweep; all if none is named. sweep is not random: the same damages to every node
+#   TARGET   onnx, builder, npy, gguf, tokenizer, server, sweep; all if none is named. sweep is not random: the same damages to every node
 #            test of ONNX, one at a time, evenly fewer of them if SECONDS are less than 2400
 # What is found stays in build/fuzz/findings, the corpus in build/fuzz/corpus: the next run begins with it.
 # POLYCHRON_SEED=N: that seed of libFuzzer's, which prints its own otherwise.
@@ -14,7 +14,7 @@ seconds=60
 case ${1:-} in
   [0-9]*) seconds=$1; shift ;;
 esac
-[ $# -gt 0 ] || set -- onnx builder npy gguf server sweep
+[ $# -gt 0 ] || set -- onnx builder npy gguf tokenizer server sweep
 
 passed=0 failed=0
 fuzz=$root/build/fuzz programs=$root/build/asan/bin
@@ -122,6 +122,15 @@ mkdir -p "$fuzz/seeds/gguf"
   printf '\021\0\0\0\0\0\0\0llama.block_count\004\0\0\0\002\0\0\0'
   printf '\001\0\0\0\0\0\0\0w\001\0\0\0\004\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0%048d' 0
 } >"$fuzz/seeds/gguf/small"
+mkdir -p "$fuzz/seeds/tokenizer"
+words='"pre_tokenizer":{"type":"ByteLevel"}' added='"added_tokens":[{"id":5,"content":"<|im_end|>","special":true}]'
+vocabulary='"vocab":{"h":0,"e":1,"l":2,"o":3,"he":4},"merges":["h e"]'
+{
+  printf '{%s,%s,"model":{"type":"BPE",%s}}' "$added" "$words" "$vocabulary"
+  printf '\000{"eos_token":"<|im_end|>"}\000{"eos_token_id":[5],"max_position_embeddings":64}'
+} >"$fuzz/seeds/tokenizer/bytes"
+normal='"normalizer":{"type":"Replace","pattern":{"String":" "},"content":"\342\226\201"}'
+printf '{%s,%b,"model":{"type":"BPE","byte_fallback":true,%s}}' "$added" "$normal" "$vocabulary" >"$fuzz/seeds/tokenizer/pieces"
 say "fuzz: $* for about $seconds seconds each, two at a time"
 trap 'kill 0' INT TERM HUP
 while [ $# -gt 0 ]; do

@@ -2,13 +2,14 @@
 // tokenizer, as onnx-community publishes them.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <string>
 
-#include "tests/text/tiny_model.hpp"
-
 namespace text_tests {
+
+struct TinyModel;
 
 /// How attention is written.
 enum class Export : std::uint8_t {

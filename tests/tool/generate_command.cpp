@@ -4,6 +4,7 @@
 #include <cctype>
 
 #include "tests/text/tiny_model.hpp"
+#include "tests/text/tiny_onnx.hpp"
 #include "tests/tool/command.hpp"
 
 namespace {
@@ -33,6 +34,17 @@ BOOST_AUTO_TEST_CASE(a_seed_prints_the_same_text) {
   BOOST_TEST(first.output == again.output);
   BOOST_TEST(first.output != other.output);
   BOOST_TEST(first.output.ends_with('\n'));
+}
+
+BOOST_AUTO_TEST_CASE(a_folder_of_an_onnx_model_prints_the_text_of_the_gguf_file) {
+  const text_tests::TemporaryFolder folder(
+      onnx_folder(text_tests::TinyModel(), text_tests::Export::grouped));
+  const auto expected = generate({"hello", "--max-tokens", "20"});
+  for (const auto& path : {folder.path(), folder.path() / "model.onnx"}) {
+    const auto made = run_tool({"generate", path.string(), "hello", "--max-tokens", "20"});
+    BOOST_TEST(made.exit_code == 0, made.errors);
+    BOOST_TEST(made.output == expected.output);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(control_characters_are_escaped) {
