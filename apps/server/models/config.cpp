@@ -163,7 +163,10 @@ ModelConfig parse_config(std::string_view text, const ModelConfig& defaults,
   const auto document = json::parse({text.data(), text.size()}, failed);
   if (failed) bad_data(what + ": not JSON: " + failed.message());
   ModelConfig config = defaults;
-  for (const auto& [name, value] : object_of(document, what))
+  const auto& fields = object_of(document, what);
+  // Hugging Face's, which comes with a model's files, has the same name.
+  if (fields.contains("model_type") || fields.contains("architectures")) return config;
+  for (const auto& [name, value] : fields)
     set_field(config, name_of(name), value, what + ": '" + printable(name_of(name)) + "'");
   return config;
 }

@@ -67,9 +67,11 @@ std::optional<ModelFiles> code_of(const fs::path& folder) {
 /// model.onnx, or else the first file of GGUF: these are published under names that say more.
 std::optional<ModelFiles> files_in(const fs::path& folder, const fs::path& config) {
   if (auto files = files_of(folder / "model.onnx", config)) {
-    // Files of sentence models: when one changes, the model is loaded again.
+    // Files of sentence models and language models: when one changes, the model is loaded again.
     for (const auto* const other :
-         {"tokenizer.json", "1_Pooling/config.json", "modules.json", "sentence_bert_config.json"})
+         {"tokenizer.json", "1_Pooling/config.json", "modules.json", "sentence_bert_config.json",
+          "tokenizer_config.json", "chat_template.jinja", "generation_config.json",
+          "genai_config.json", "config.json"})
       files->stamp += stamp_of(folder / other);
     return files;
   }

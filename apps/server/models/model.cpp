@@ -111,10 +111,12 @@ std::shared_ptr<Model> Model::load(EngineOrigin origin, std::uint64_t version,
   if (config.code.empty()) {
     if (!config.parameters.empty())
       throw Error(ErrorKind::bad_data, "'parameters' are for models made of code");
-    if (has_tokenizer(origin)) config.shapes = std::max(config.shapes, SentenceModel::graphs);
-    engine = origin.file.extension() == ".gguf" ? TextEngine::load(origin, host)
-                                                : OnnxEngine::load(origin, host);
-    engine = with_sentences(std::move(engine), origin);
+    if (TextEngine::takes(origin)) {
+      engine = TextEngine::load(origin, host);
+    } else {
+      if (has_tokenizer(origin)) config.shapes = std::max(config.shapes, SentenceModel::graphs);
+      engine = with_sentences(OnnxEngine::load(origin, host), origin);
+    }
   } else {
     const auto code = makers.find(config.code);
     if (code == makers.end())

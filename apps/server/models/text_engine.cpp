@@ -1,7 +1,10 @@
 #include "models/text_engine.hpp"
 
+#include <algorithm>
+#include <polychron/onnx.hpp>
 #include <utility>
 
+#include "models/sentence_engine.hpp"
 #include "protocol/strings.hpp"
 
 namespace polychron::server {
@@ -51,16 +54,17 @@ EngineAnswer text_answer(text::Generated generated, bool by_tensors) {
 
 }  // namespace
 
-TextEngine::TextEngine(const EngineHost& host, text::Model model)
+TextEngine::TextEngine(const EngineHost& host, text::Model model, std::string platform)
     : signature_(text_signature()),
       metrics_(host.metrics),
       counts_(metrics_->text()),
-      model_(std::move(model)) {}
+      model_(std::move(model)),
+      platform_(std::move(platform)) {}
 
 std::shared_ptr<Engine> TextEngine::load(const EngineOrigin& origin, const EngineHost& host) {
   const auto& config = origin.config;
   if (!config.bindings.empty() || !config.sizes.empty() || !config.warm.empty())
-    throw Error(ErrorKind::bad_data, "'bindings', 'sizes' and 'warm' are for ONNX models");
+    throw Error(ErrorKind::bad_data, "'bindings', 'sizes' and 'warm' are not for language models");
   ContextOptions options;
   options.label = config.label;
   // One lane: texts share its steps.
@@ -70,7 +74,17 @@ std::shared_ptr<Engine> TextEngine::load(const EngineOrigin& origin, const Engin
   auto model = text::Model::load(
       context, origin.file,
       {.label = config.label, .context_length = config.context_length, .chats = config.chats});
-  return std::shared_ptr<Engine>(new TextEngine(host, std::move(model)));
+  return std::shared_ptr<Engine>(new TextEngine(
+      host, std::move(model), origin.file.extension() == ".gguf" ? "gguf" : "onnx_onnxv1"));
+}
+
+bool TextEngine::takes(const EngineOrigin& origin) {
+  if (origin.file.extension() == ".gguf") return true;
+  if (!has_tokenizer(origin)) return false;
+  const auto model = onnx::load(origin.file);
+  const auto& inputs = model.summary().inputs;
+  return std::any_of(inputs.begin(), inputs.end(),
+                     [](const auto& each) { return each.name == "past_key_values.0.key"; });
 }
 
 Future<EngineOutcome> TextEngine::infer(EngineRequest&& request) {

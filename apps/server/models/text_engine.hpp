@@ -15,6 +15,9 @@ namespace polychron::server {
 
 class TextEngine final : public Engine, public std::enable_shared_from_this<TextEngine> {
  public:
+  /// True for a file of GGUF, and for an ONNX model with a tokenizer and past keys and values.
+  /// Throws Error.
+  static bool takes(const EngineOrigin& origin);
   /// Loads the file and builds its graphs. Blocks. Throws Error.
   static std::shared_ptr<Engine> load(const EngineOrigin& origin, const EngineHost& host);
 
@@ -23,13 +26,13 @@ class TextEngine final : public Engine, public std::enable_shared_from_this<Text
   Future<EngineOutcome> infer(EngineRequest&& request) override;
   std::vector<Context> contexts() const override { return {model_.context()}; }
   const text::Model* language_model() const override { return &model_; }
-  std::string platform() const override { return "gguf"; }
+  std::string platform() const override { return platform_; }
 
  private:
   struct Job;
   using Jobs = std::list<std::shared_ptr<Job>>;
 
-  TextEngine(const EngineHost& host, text::Model model);
+  TextEngine(const EngineHost& host, text::Model model, std::string platform);
   /// Begins those for which there is room.
   void begin();
   void run(const std::shared_ptr<Job>& job);
@@ -41,6 +44,7 @@ class TextEngine final : public Engine, public std::enable_shared_from_this<Text
   const std::shared_ptr<ModelMetrics> metrics_;
   TextMetrics& counts_;
   const text::Model model_;
+  const std::string platform_;
   std::mutex mutex_;
   Jobs waiting_;  ///< oldest first
   std::size_t running_ = 0;

@@ -315,6 +315,37 @@ BOOST_AUTO_TEST_CASE(an_unloaded_model_finishes_its_texts) {
   BOOST_TEST(streamed_text(client.receive().value().body) == text);
 }
 
+// With Hugging Face's config.json, in which the server finds no field of its own. A changed file
+// of the tokenizer loads the model again.
+BOOST_AUTO_TEST_CASE(a_folder_of_an_onnx_export_answers_as_its_gguf_file_does) {
+  TextRig rig;
+  const text_tests::TinyModel tiny(7);
+  rig.folder.write("plain.gguf", tiny.file().bytes());
+  auto files = onnx_folder(tiny, text_tests::Export::grouped);
+  files["config.json"] = R"({"model_type":"llama","max_position_embeddings":160})";
+  for (const auto& [name, bytes] : files) rig.folder.write("export/" + name, bytes);
+  rig.look();
+  Client client(rig.port());
+  const auto body_for = [](const std::string& model) {
+    return R"({"model":")" + model +
+           R"(","messages":[{"role":"user","content":"hello"}],"temperature":0,"max_tokens":12})";
+  };
+  const auto expected = client.post(chat_path, body_for("plain"));
+  const auto answer = client.post(chat_path, body_for("export"));
+  BOOST_TEST(answer.status == 200, answer.body);
+  const auto choice = [](const Response& response) {
+    return json::serialize(json_in(response).at("choices"));
+  };
+  BOOST_TEST(choice(answer) == choice(expected));
+  BOOST_TEST(json_in(client.get("/v1/models/export")).at("id") == "export");
+  BOOST_TEST(json_in(client.get("/v2/models/export")).at("platform") == "onnx_onnxv1");
+  rig.folder.write("export/tokenizer.json", "{");
+  rig.look();
+  BOOST_TEST(client.post("/v2/repository/index", "").body.find("tokenizer.json is no JSON") !=
+             std::string::npos);
+  BOOST_TEST(client.post(chat_path, body_for("export")).status == 200);  // the old model serves
+}
+
 BOOST_AUTO_TEST_CASE(what_the_server_shows_of_a_language_model) {
   TextRig rig;
   rig.folder.write("other/3/Tiny-Q4.gguf", endless_model());
@@ -336,7 +367,7 @@ BOOST_AUTO_TEST_CASE(what_the_server_shows_of_a_language_model) {
   BOOST_TEST(client.get("/v2/models/other/versions/3/ready").status == 200);
   BOOST_TEST(json_in(client.get("/v2/models/tiny")).at("platform") == "gguf");
   BOOST_TEST(client.get("/v2/models/broken/ready").status == 503);
-  BOOST_TEST(client.get("/v2/models/shaped/ready").body.find("are for ONNX models") !=
+  BOOST_TEST(client.get("/v2/models/shaped/ready").body.find("are not for language models") !=
              std::string::npos);
   BOOST_TEST(client.post(infer_simple, simple_request()).status == 200);
   const auto answer = json_in(client.post(

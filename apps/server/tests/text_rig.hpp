@@ -4,6 +4,7 @@
 #include <boost/json/parse.hpp>
 
 #include "../../../tests/text/tiny_model.hpp"
+#include "../../../tests/text/tiny_onnx.hpp"
 #include "rig.hpp"
 
 namespace polychron::server::tests {
