@@ -109,8 +109,8 @@ Shapes with_given(const Summary& summary, const ImportOptions& options) {
       refuse(name, "there is no such input");
     if (const auto [bound, is_new] = bindings.emplace(name, shape);
         !is_new && bound->second != shape)
-      refuse(name, "it has shape " + to_string(shape) + " and is bound to " +
-                       to_string(bound->second));
+      refuse(name,
+             "it has shape " + to_string(shape) + " and is bound to " + to_string(bound->second));
   };
   for (const auto& [name, value] : options.constants) add(name, value.shape, wrong_constant);
   for (const auto& [name, operand] : options.operands) {

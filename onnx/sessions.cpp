@@ -217,8 +217,7 @@ void SessionsState::build(SessionBuild& build) const noexcept {
 }
 
 bool has_free_dimensions(const Summary& summary, const SessionOptions& options) {
-  const Bindings bindings(summary,
-                          with_given(summary, {options.bindings, options.constants, {}}));
+  const Bindings bindings(summary, with_given(summary, {options.bindings, options.constants, {}}));
   return std::ranges::any_of(summary.inputs,
                              [&](const ValueInfo& input) { return bindings.is_free(input); });
 }

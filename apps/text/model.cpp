@@ -34,8 +34,7 @@ ModelState::ModelState(const Context& on, ModelFiles files, const LoadOptions& o
     graphs.push_back(network->build(context, steps.back().shape, label));
   };
   const auto most = network->joins_chats() ? std::min(chats, most_joint) : 1;
-  for (std::uint32_t rows = 1; rows < 2 * most; rows *= 2)
-    build(joint, rows, rows);
+  for (std::uint32_t rows = 1; rows < 2 * most; rows *= 2) build(joint, rows, rows);
   build(pieces, short_piece, 1);
   build(pieces, long_piece, 1);
   auto graph = graphs.begin();
@@ -84,8 +83,8 @@ Model Model::load(const Context& context, const std::filesystem::path& path,
     try {
       auto files = detail::is_onnx(path) ? detail::read_onnx_model(path)
                                          : detail::read_gguf_model(context, path);
-      return Model(std::make_shared<const detail::ModelState>(context, std::move(files), options,
-                                                              label));
+      return Model(
+          std::make_shared<const detail::ModelState>(context, std::move(files), options, label));
     } catch (const Error& error) {
       throw error.with_operation("load", label).with_object("model " + detail::quote(label));
     }

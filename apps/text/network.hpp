@@ -19,7 +19,7 @@ namespace port {
 inline constexpr const char* length = "length";  ///< in: cached tokens of each chat, int32 [chats]
 inline constexpr const char* rows = "rows";      ///< out: [2 * layers, groups, rows, features]
 inline constexpr const char* logits = "logits";  ///< out: [rows, tokens]; if each row is a chat's
-inline constexpr const char* caches = "cache";  ///< in front of a chat's number
+inline constexpr const char* caches = "cache";   ///< in front of a chat's number
 /// In: keys and values of a chat: [2 * layers, groups, length of the context, features]. The graph
 /// does not write it: keys and values of the new rows are an output, which its owner appends.
 inline std::string cache(std::uint32_t chat) { return caches + std::to_string(chat); }

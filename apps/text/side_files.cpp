@@ -32,8 +32,8 @@ std::string text_of(const std::filesystem::path& file, std::uint64_t most) {
 void add_ends(const Json* ends, std::vector<TokenId>& to) {
   const auto add = [&](const Json& value) {
     if (const auto id = integer_of(&value); id && *id >= 0)
-      to.push_back(static_cast<TokenId>(
-          std::min<std::int64_t>(*id, std::numeric_limits<TokenId>::max())));
+      to.push_back(
+          static_cast<TokenId>(std::min<std::int64_t>(*id, std::numeric_limits<TokenId>::max())));
   };
   if (ends == nullptr) return;
   if (ends->is_array())

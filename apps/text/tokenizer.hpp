@@ -78,7 +78,7 @@ class Tokenizer {
   std::array<std::optional<TokenId>, 256> of_byte_;
   std::map<std::pair<TokenId, TokenId>, Merge> merges_;  ///< of bytes
   Names names_;                 ///< of SentencePiece, with plain spaces; of bytes, if words need it
-  std::vector<double> scores_;                           ///< of SentencePiece, by token
+  std::vector<double> scores_;  ///< of SentencePiece, by token
   std::vector<TokenId> ends_;
   std::optional<TokenId> first_;  ///< in front of every prompt
   std::optional<TokenId> unknown_;

@@ -35,9 +35,8 @@ std::vector<const Json*> parts_of(const Json* part, const char* list) {
 /// The rule for words that an expression stands for.
 std::string_view rule_of(const std::string& expression) {
   constexpr std::string_view head =
-      R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N})",
-                             tail =
-                                 R"(| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
+                                 R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N})",
+                             tail = R"(| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
   for (const auto& [digits, name] :
        {std::pair<std::string_view, std::string_view>{"", "qwen2"}, {"{1,3}", "llama-bpe"}})
     if (expression == std::string(head).append(digits).append(tail)) return name;
@@ -49,8 +48,7 @@ class TokenizerReader {
   explicit TokenizerReader(const Json& root) : root_(root), model_(member(&root, "model")) {}
 
   Gguf read() {
-    if (type_of(model_) != "BPE")
-      unsupported_part("a model of the type " + quote(type_of(model_)));
+    if (type_of(model_) != "BPE") unsupported_part("a model of the type " + quote(type_of(model_)));
     for (const auto* const name : {"continuing_subword_prefix", "end_of_word_suffix"})
       if (!string_of(member(model_, name)).empty()) unsupported_part(name);
     is_sentence_piece_ = is_true(member(model_, "byte_fallback"));
@@ -175,8 +173,7 @@ class TokenizerReader {
                  string_of(member(part, "behavior")) == "Isolated" &&
                  !is_true(member(part, "invert"))) {
         split = rule_of(string_of(member(member(part, "pattern"), "Regex")));
-      } else if (type == "ByteLevel" && !has_bytes &&
-                 !is_true(member(part, "add_prefix_space"))) {
+      } else if (type == "ByteLevel" && !has_bytes && !is_true(member(part, "add_prefix_space"))) {
         has_bytes = true;
         const auto* const cuts = member(part, "use_regex");
         cuts_words = cuts == nullptr || is_true(cuts);

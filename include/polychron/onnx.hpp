@@ -137,9 +137,9 @@ inline constexpr std::string_view needs_value = "must be known when it is import
 /// Throws Error: type_error (an unbound free dimension; a binding that names nothing or contradicts
 /// the model; a constant or operand for an unknown input, or of the wrong type or shape),
 /// not_supported (an operator, attribute or type that cannot be expressed; the message names
-/// operator, node and opset, and the reason), bad_data (the model contradicts itself, or an external
-/// data file is unreadable or has changed since load()), out_of_memory. `builder` then holds a part
-/// of the graph: drop it.
+/// operator, node and opset, and the reason), bad_data (the model contradicts itself, or an
+/// external data file is unreadable or has changed since load()), out_of_memory. `builder` then
+/// holds a part of the graph: drop it.
 NamedOperands import_model(const Model& model, GraphBuilder& builder,
                            const ImportOptions& options = {});
 

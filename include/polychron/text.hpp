@@ -30,7 +30,8 @@ class ModelState;
 
 /// Options of Model::load().
 struct LoadOptions {
-  std::string label{};  ///< in messages; empty: the name of the file without its extension, or of the folder
+  std::string label{};  ///< in messages; empty: the name of the file without its extension, or of
+                        ///< the folder
   /// Tokens of a prompt and its text together, at most. Keys and values of this number of tokens
   /// take memory during each generation. Less if the model was made for less.
   std::uint32_t context_length = 1024;
@@ -125,11 +126,11 @@ class Model {
   /// False for a default-constructed or moved-from handle.
   explicit operator bool() const noexcept { return state_ != nullptr; }
 
-  /// Reads a model and builds its graphs; waits until that is done. `path` is a GGUF file (.gguf), a
-  /// folder with an ONNX export, model.onnx, and its tokenizer.json, or another ONNX file (.onnx)
-  /// beside such a tokenizer (docs/text.md). Throws Error: bad_data (a file is missing, truncated or
-  /// malformed), not_supported (an architecture, tokenizer, operator or type of weights that is not
-  /// known), type_error, out_of_memory, and what GraphBuilder::build() rejects with.
+  /// Reads a model and builds its graphs; waits until that is done. `path` is a GGUF file (.gguf),
+  /// a folder with an ONNX export, model.onnx, and its tokenizer.json, or another ONNX file (.onnx)
+  /// beside such a tokenizer (docs/text.md). Throws Error: bad_data (a file is missing, truncated
+  /// or malformed), not_supported (an architecture, tokenizer, operator or type of weights that is
+  /// not known), type_error, out_of_memory, and what GraphBuilder::build() rejects with.
   static Model load(const Context& context, const std::filesystem::path& path,
                     const LoadOptions& options = {});
 

@@ -49,9 +49,9 @@ std::string with(std::string json, const std::string& of, const std::string& tex
 /// A text of pieces that merge, split, or are tokens of their own.
 std::string random_text(std::mt19937_64& random) {
   static const std::vector<std::string> pieces{
-      "hello",  " world", "cat",         "\n",   "  ",     " ",      "12",     "'ll", "or",
-      "\u00e9", "\u4e2d", "<|im_start|>", "<bos>", "<tag>", "\n\n", "h",      "LL",  "\t",
-      "!",      "...\n",  "\xff",        "c a",  " \n ",   "l"};
+      "hello", " world", "cat",    "\n",           "  ",    " ",     "12",   "'ll",
+      "or",    "\u00e9", "\u4e2d", "<|im_start|>", "<bos>", "<tag>", "\n\n", "h",
+      "LL",    "\t",     "!",      "...\n",        "\xff",  "c a",   " \n ", "l"};
   std::string text;
   for (auto left = random() % 20; left > 0; --left) text += pieces[random() % pieces.size()];
   return text;
@@ -101,11 +101,11 @@ BOOST_AUTO_TEST_CASE(words_of_llama_3) {
 BOOST_AUTO_TEST_CASE(a_token_may_stand_in_front_of_each_text) {
   const TinyModel tiny(1);
   const auto json = tokenizer_json(tiny);
-  const auto first = with(
-      json, R"("model":{)",
-      R"("post_processor":{"type":"Sequence","processors":[{"type":"ByteLevel"},)"
-      R"({"type":"TemplateProcessing","single":[{"SpecialToken":{"id":"<|im_start|>"}},)"
-      R"({"Sequence":{"id":"A"}}]}]},"model":{)");
+  const auto first =
+      with(json, R"("model":{)",
+           R"("post_processor":{"type":"Sequence","processors":[{"type":"ByteLevel"},)"
+           R"({"type":"TemplateProcessing","single":[{"SpecialToken":{"id":"<|im_start|>"}},)"
+           R"({"Sequence":{"id":"A"}}]}]},"model":{)");
   BOOST_TEST(load(first).tokenize("a").front() == tiny.id_of("<|im_start|>"));
   BOOST_TEST(load(json).tokenize("a").size() == 1U);
   check_refused(with(first, R"({"SpecialToken")", R"({"Sequence":{}},{"SpecialToken")"),
@@ -116,8 +116,7 @@ BOOST_AUTO_TEST_CASE(other_tokenizers_are_refused_by_name) {
   const auto json = tokenizer_json(TinyModel(1));
   const auto unknown = ErrorKind::not_supported;
   check_refused(with(json, R"("type":"BPE")", R"("type":"Unigram")"), unknown, "'Unigram'");
-  check_refused(with(json, R"("use_regex":true)", R"("use_regex":false)"), unknown,
-                "cuts words");
+  check_refused(with(json, R"("use_regex":true)", R"("use_regex":false)"), unknown, "cuts words");
   check_refused(with(json, R"("add_prefix_space":false)", R"("add_prefix_space":true)"), unknown,
                 "'ByteLevel'");
   check_refused(with(json, R"("Digits")", R"("Whitespace")"), unknown, "'Whitespace'");

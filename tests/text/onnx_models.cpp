@@ -1,5 +1,5 @@
-// ONNX language models: the tokens and probabilities of the same weights as GGUF, and files that are
-// refused.
+// ONNX language models: the tokens and probabilities of the same weights as GGUF, and files that
+// are refused.
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cmath>
@@ -80,8 +80,8 @@ BOOST_AUTO_TEST_CASE(probabilities_are_those_of_the_same_weights_as_gguf) {
         BOOST_TEST(made.text == wanted.text);
         BOOST_REQUIRE(made.logprobs.size() == wanted.logprobs.size());
         for (std::size_t i = 0; i < made.logprobs.size(); ++i)
-          worst = std::max(worst, std::abs(made.logprobs[i].chosen.logprob -
-                                           wanted.logprobs[i].chosen.logprob));
+          worst = std::max(
+              worst, std::abs(made.logprobs[i].chosen.logprob - wanted.logprobs[i].chosen.logprob));
       }
       BOOST_TEST(worst < 1e-4, architecture << ": " << worst);
     }
@@ -97,7 +97,8 @@ BOOST_AUTO_TEST_CASE(a_context_may_be_filled_to_its_end) {
     const auto model = load(onnx_folder(tiny, kind), shorter);
     for (const std::size_t length : {36U, 40U}) {
       const auto made = model.generate(prompt_of(length), {.max_tokens = 30}).get();
-      BOOST_TEST(made.tokens == expected.generate(prompt_of(length), {.max_tokens = 30}).get().tokens);
+      BOOST_TEST(made.tokens ==
+                 expected.generate(prompt_of(length), {.max_tokens = 30}).get().tokens);
     }
   }
 }

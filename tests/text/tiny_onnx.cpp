@@ -37,10 +37,11 @@ class DecoderWriter {
     if (extra_logits > 0) {
       const std::vector<float> high(extra_logits, 1e9F);
       const auto more = g_.constant(real32, {1, 1, extra_logits}, high);
-      const auto shape = g_.node("Concat", {g_.node("Slice", {g_.node("Shape", {x}), g_.integers({0}),
-                                                              g_.integers({2})}),
-                                            g_.integers({extra_logits})},
-                                 {integer("axis", 0)});
+      const auto shape =
+          g_.node("Concat",
+                  {g_.node("Slice", {g_.node("Shape", {x}), g_.integers({0}), g_.integers({2})}),
+                   g_.integers({extra_logits})},
+                  {integer("axis", 0)});
       logits = g_.node("Concat", {logits, g_.node("Expand", {more, shape})}, {integer("axis", 2)});
     }
     g_.node("Identity", {logits}, {}, {"logits"});
@@ -100,8 +101,8 @@ class DecoderWriter {
       return g_.node("Add", {made, g_.constant(real32, {bias->second.size()}, bias->second)});
     };
     const auto query = projected("attn_q"), key = projected("attn_k"), value = projected("attn_v");
-    const auto seen = kind_ == Export::grouped ? grouped(i, query, key, value)
-                                               : plain(i, query, key, value);
+    const auto seen =
+        kind_ == Export::grouped ? grouped(i, query, key, value) : plain(i, query, key, value);
     const auto after =
         g_.node("Add", {x, product(seen, of("attn_output"), heads * tiny_.features)});
     h = normalized(after, prefix + "ffn_norm.weight");
@@ -170,10 +171,9 @@ class DecoderWriter {
       return g_.node("Gather", {present[part], g_.integers(shared)}, {integer("axis", 1)});
     };
     const auto keys = whole(0, rotated(key, groups)), values = whole(1, by_heads(value, groups));
-    const auto scale = g_.constant(
-        real32, {}, std::vector{1 / std::sqrt(static_cast<float>(tiny_.features))});
-    const auto product =
-        g_.node("MatMul", {rotated(query, heads), transposed(keys, {0, 1, 3, 2})});
+    const auto scale =
+        g_.constant(real32, {}, std::vector{1 / std::sqrt(static_cast<float>(tiny_.features))});
+    const auto product = g_.node("MatMul", {rotated(query, heads), transposed(keys, {0, 1, 3, 2})});
     const auto scores = g_.node("Add", {g_.node("Mul", {product, scale}), mask(past[0], keys)});
     const auto weights = g_.node("Softmax", {scores}, {integer("axis", -1)});
     const auto seen = transposed(g_.node("MatMul", {weights, values}), {0, 2, 1, 3});
@@ -255,14 +255,14 @@ std::string tokenizer_json(const TinyModel& tiny) {
       pieces ? listed(pairs.size(), [&](std::size_t i) { return pairs[i]; })
              : listed(tiny.merges.size(), [&](std::size_t i) { return quoted(tiny.merges[i]); });
   constexpr auto* bytes_only = R"({"type":"ByteLevel","add_prefix_space":false,"use_regex":false})";
-  const std::string qwen =
-      R"x((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)x";
-  const auto words =
-      tiny.architecture == "llama"
-          ? std::string(R"({"type":"Sequence","pretokenizers":[{"type":"Digits","individual_digits":)") +
-                R"(true},{"type":"ByteLevel","add_prefix_space":false,"use_regex":true}]})"
-          : R"({"type":"Sequence","pretokenizers":[{"type":"Split","behavior":"Isolated","pattern":)"
-                R"({"Regex":)" + quoted(qwen) + "}}," + bytes_only + "]}";
+  const std::string qwen = R"x((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N})x"
+                           R"x(| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)x";
+  const std::string sequence = R"({"type":"Sequence","pretokenizers":[{"type":)";
+  const auto words = tiny.architecture == "llama"
+                         ? sequence + R"("Digits","individual_digits":true},{"type":"ByteLevel",)" +
+                               R"("add_prefix_space":false,"use_regex":true}]})"
+                         : sequence + R"("Split","behavior":"Isolated","pattern":{"Regex":)" +
+                               quoted(qwen) + "}}," + bytes_only + "]}";
   const auto spaces =
       R"("normalizer":{"type":"Replace","pattern":{"String":" "},"content":"▁"},)"
       R"("post_processor":{"type":"TemplateProcessing","single":[{"SpecialToken":{"id":"<bos>"}},)"

@@ -29,10 +29,10 @@ struct TextOptions {
 };
 
 constexpr const char* generate_footer =
-    R"(MODEL is a GGUF file, or a folder with an ONNX export and its tokenizer.json; docs/text.md says
-which. If it has a chat template that is known, PROMPT is a user's message, else the beginning of
-the text. Without --temperature the most probable token comes each time. Control characters in the
-text are printed as \x1b.
+    R"(MODEL is a GGUF file, or a folder with an ONNX export and its tokenizer.json (docs/text.md).
+If it has a chat template that is known, PROMPT is a user's message, else the beginning of the text.
+Without --temperature the most probable token comes each time. Control characters in the text are
+printed as \x1b.
 
 Examples:
   polychron generate SmolLM2-135M-Instruct.Q4_1.gguf "What is an actor?"
