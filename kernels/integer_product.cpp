@@ -8,7 +8,6 @@
 namespace polychron::kernels {
 namespace {
 
-using ops::op;
 
 /// The number of zero points if those of `shape` repeat along the rows of `rows`: one for all, or
 /// one for each row of the last dimensions.
@@ -20,37 +19,59 @@ std::optional<std::size_t> repeating_zeros(const Shape& shape, const Shape& rows
   return *element_count(shape);
 }
 
-std::optional<IntegerOperands::ForColumns> for_columns(const Problem& problem, const PostOp& post) {
-  if (post.operands.size() != 1) return std::nullopt;
-  const Slot& slot = problem.inputs[post.operands[0]];
+std::optional<IntegerOperands::ForColumns> for_columns(const Problem& problem,
+                                                       std::uint32_t input) {
+  const Slot& slot = problem.inputs[input];
   const Shape &shape = slot.descriptor.shape, &result = problem.outputs[0].descriptor.shape;
   const auto count = *element_count(shape);
+  // A scale may have one number for some columns.
   if (slot.descriptor.data_type != DataType::float32 || !slot.lies_plain() ||
-      shape.size() > result.size() || (count != 1 && count != shape.back()))
+      shape.size() > result.size() ||
+      (count != 1 && (count != shape.back() || count != result.back())))
     return std::nullopt;
-  return IntegerOperands::ForColumns{post.operands[0], count == 1};
+  return IntegerOperands::ForColumns{input, count == 1};
 }
 
-/// Reads a factor, then a summand. Both may be absent.
+/// Reads scale and zero point of a quantization, which ends a product.
+bool take_quantization(const Problem& problem, const PostOp& post, IntegerOperands& o) {
+  const auto scales = for_columns(problem, post.operands[0]);
+  const Slot &scale = problem.inputs[post.operands[0]], &zero = problem.inputs[post.operands[1]];
+  if (!scales || !has_8_bits(zero.descriptor.data_type) || !zero.lies_plain() ||
+      zero.descriptor.shape != scale.descriptor.shape)
+    return false;
+  o.scales = *scales;
+  o.zeros = post.operands[1];
+  o.result = zero.descriptor.data_type;
+  return true;
+}
+
+/// Reads a factor, a summand and a quantization, in this order. Each may be absent.
 bool take_post_ops(const Problem& problem, IntegerOperands& o) {
   auto next = problem.post_ops.begin();
   const auto last = problem.post_ops.end();
-  if (next != last && next->op == op("linear")) {
+  const auto is_next = [&](std::string_view name, std::size_t operands) {
+    return next != last && operator_name(next->op) == name && next->operands.size() == operands;
+  };
+  if (is_next("linear", 0)) {
     const auto& a = std::get<LinearAttributes>(next->attributes);
     // Adding +0 would change -0.
     if (a.beta != 0 || !std::signbit(a.beta)) return false;
     o.factor = static_cast<float>(a.alpha);
     ++next;
-  } else if (next != last && next->op == op("mul")) {
-    const auto factors = for_columns(problem, *next);
+  } else if (is_next("mul", 1)) {
+    const auto factors = for_columns(problem, next->operands[0]);
     if (!factors) return false;
     o.factors = *factors;
     ++next;
   }
-  if (next != last && next->op == op("add")) {
-    const auto summands = for_columns(problem, *next);
+  if (is_next("add", 1)) {
+    const auto summands = for_columns(problem, next->operands[0]);
     if (!summands) return false;
     o.summands = *summands;
+    ++next;
+  }
+  if (is_next("quantizeLinear", 2)) {
+    if (!take_quantization(problem, *next, o)) return false;
     ++next;
   }
   return next == last;
@@ -84,8 +105,8 @@ std::optional<IntegerOperands> integer_operands(const Problem& problem) {
                     .right_signed = right_type == DataType::int8,
                     .row_zeros = *left_zeros,
                     .one_zero = right_zeros == 1,
-                    .real = result.descriptor.data_type == DataType::float32};
-  if (!o.real && !problem.post_ops.empty()) return std::nullopt;
+                    .result = result.descriptor.data_type};
+  if (o.result == DataType::int32 && !problem.post_ops.empty()) return std::nullopt;
   return take_post_ops(problem, o) ? std::optional(o) : std::nullopt;
 }
 

@@ -16,7 +16,7 @@ constexpr bool has_8_bits(DataType type) {
 inline constexpr std::uint32_t most_integer_elements = 33'000;
 
 /// (rows - their zero point) x (columns - their zero point), in int32. As float32 the sums may get
-/// a factor and then a summand, which are post-operations.
+/// a factor and then a summand, and may then be quantized again: these are post-operations.
 struct IntegerOperands {
   /// An input with one number for each column, or one for all.
   struct ForColumns {
@@ -28,9 +28,10 @@ struct IntegerOperands {
   bool left_signed, right_signed;
   std::size_t row_zeros;  ///< zero points of the rows, which repeat
   bool one_zero;          ///< one zero point for all columns
-  bool real;              ///< the result is float32
+  DataType result;        ///< int32, float32, int8 or uint8
   float factor = 1;       ///< if it is known
-  ForColumns factors = {}, summands = {};
+  ForColumns factors = {}, summands = {}, scales = {};
+  std::size_t zeros = 0;  ///< the input with the result's zero points, as many as scales
 };
 
 /// Reads a problem of op_integer_product. Its inputs are int8 or uint8: rows, a constant matrix,

@@ -147,8 +147,11 @@ class GraphCheck {
   void check_constant_product(const PlanNode& node) const {
     expect(node.outputs.size() == 1, "a product has one result");
     const Problem problem = problem_of(graph_, node);
-    expect(integer_operands(problem) || packed_operands(problem),
+    const auto operands = integer_operands(problem);
+    expect(operands || packed_operands(problem),
            "a product of integers is one that our loops take");
+    expect(!operands || operands->result == problem.outputs[0].descriptor.data_type,
+           "a product of integers has its last operator's type");
     Shape result = problem.inputs[0].descriptor.shape;
     result.back() = problem.inputs[1].descriptor.shape.back();
     expect(result == problem.outputs[0].descriptor.shape,

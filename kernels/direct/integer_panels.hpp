@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "polychron/data_type.hpp"
+
 namespace polychron::kernels::direct {
 
 /// The most rows whose sums stay in registers together.
@@ -31,11 +33,14 @@ struct IntegerTiles {
   const std::int8_t* panel = nullptr;
   const std::int32_t* sums = nullptr;   ///< of the columns' elements
   const std::int32_t* zeros = nullptr;  ///< the columns' zero points
-  const float* factors = nullptr;       ///< of the columns; null for results in int32
+  DataType type = DataType::int32;      ///< of the results: int32, float32, int8 or uint8
+  const float* factors = nullptr;       ///< of the columns, for other results than int32
   const float* summands = nullptr;      ///< of the columns, added after the factor
-  std::byte* results = nullptr;         ///< of the first row, int32 or float32
-  std::size_t step = 0;                 ///< elements between rows of the results
-  std::size_t columns = 0;              ///< columns of the panel that exist
+  const float* scales = nullptr;        ///< of the columns, for results of 8 bits
+  const std::int32_t* result_zeros = nullptr;  ///< the same
+  std::byte* results = nullptr;                ///< of the first row
+  std::size_t step = 0;                        ///< elements between rows of the results
+  std::size_t columns = 0;                     ///< columns of the panel that exist
 };
 
 /// The columns of a panel.

@@ -10,14 +10,11 @@
 #include <cstring>
 
 #include "kernels/direct/integer_picture.hpp"
+#include "kernels/direct/integer_results.hpp"
 #include "kernels/vectors.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace polychron::kernels::direct::HWY_NAMESPACE {
-namespace hn = hwy::HWY_NAMESPACE;
-
-using Sums = hn::ScalableTag<std::int32_t>;
-using Reals = hn::RebindToFloat<Sums>;
 
 HWY_INLINE void add_pairs(std::int32_t weights, const std::int32_t* pairs, hn::Vec<Sums>& sums,
                           hn::Vec<Sums>& others) {
@@ -46,29 +43,8 @@ HWY_INLINE hn::Vec<Sums> finished(const IntegerPixels& p, std::size_t filter, hn
   x = hn::IfThenElse(hn::Lt(x, lowest), lowest, x);  // keeps NaN
   x = hn::IfThenElse(hn::Gt(x, highest), highest, x);
   if (p.type == DataType::float32) return hn::BitCast(d, x);
-  const auto steps = hn::Div(x, hn::Set(real, p.scales[filter]));
-  // Bounds that keep conversions exact. NaN becomes 0, whatever the zero point.
-  const auto reach = hn::Set(real, 0x1p20F);
-  const auto bounded = hn::Max(hn::Min(steps, reach), hn::Neg(reach));
-  const bool is_signed = p.type == DataType::int8;
-  const auto shifted = hn::Add(hn::NearestInt(bounded), hn::Set(d, p.zeros[filter]));
-  const auto result = hn::Min(hn::Max(shifted, hn::Set(d, is_signed ? -128 : 0)),
-                              hn::Set(d, is_signed ? 127 : 255));
-  return hn::IfThenElse(hn::RebindMask(d, hn::Eq(steps, steps)), result, hn::Zero(d));
-}
-
-/// Stores a vector of results in their type.
-HWY_INLINE void store_vector(DataType type, hn::Vec<Sums> results, std::byte* to) {
-  const Sums d;
-  if (type == DataType::uint8) {
-    const hn::Rebind<std::uint8_t, Sums> small;
-    hn::StoreU(hn::DemoteTo(small, results), small, reinterpret_cast<std::uint8_t*>(to));
-  } else if (type == DataType::int8) {
-    const hn::Rebind<std::int8_t, Sums> small;
-    hn::StoreU(hn::DemoteTo(small, results), small, reinterpret_cast<std::int8_t*>(to));
-  } else {
-    hn::StoreU(results, d, reinterpret_cast<std::int32_t*>(to));
-  }
+  return quantized(x, hn::Set(real, p.scales[filter]), hn::Set(d, p.zeros[filter]),
+                   p.type == DataType::int8);
 }
 
 /// Copies those of `count` pixels from `first` on that exist.
@@ -119,9 +95,9 @@ HWY_INLINE void convolve_tile(const IntegerPixels& p, std::size_t first, std::si
     std::byte* const to = all_exist ? p.results + ((first + f) * p.step + pixel) * bytes : some;
     POLYCHRON_UNROLLED_LOOP
     for (std::size_t v = 0; v < Vectors; ++v)
-      store_vector(p.type,
-                   finished(p, first + f, hn::RearrangeToOddPlusEven(sums[f][v], others[f][v])),
-                   to + v * lanes * bytes);
+      store_results(p.type,
+                    finished(p, first + f, hn::RearrangeToOddPlusEven(sums[f][v], others[f][v])),
+                    to + v * lanes * bytes);
     if (!all_exist) copy_existing(p, first + f, pixel, count, some);
   }
 }

@@ -1,5 +1,5 @@
 // Products of 8-bit integers with a constant matrix, exact in int32. They may end as float32, times
-// a factor and plus a summand.
+// a factor and plus a summand, or as 8-bit integers again.
 #include "kernels/integer_product.hpp"
 
 #include <algorithm>
@@ -170,7 +170,8 @@ class IntegerProduct final : public Kernel {
 
   void multiply_panel(std::size_t panel, std::size_t first_row, std::size_t count,
                       const Scratch& rows, const Arguments& arguments) const {
-    std::array<float, most_integer_columns> factors, summands;
+    std::array<float, most_integer_columns> factors, summands, scales;
+    std::array<std::int32_t, most_integer_columns> zeros;
     const std::size_t column = panel * width_, columns = std::min(width_, o_.columns - column);
     IntegerTiles tiles{
         .count = count,
@@ -183,16 +184,27 @@ class IntegerProduct final : public Kernel {
         .panel = reinterpret_cast<const std::int8_t*>(panels_->data()) + column * pairs_ * 2,
         .sums = sums_.data() + column,
         .zeros = zeros_.data() + column,
-        .results = arguments.outputs[0] + (first_row * o_.columns + column) * sizeof(std::int32_t),
+        .type = o_.result,
+        .results = arguments.outputs[0] + (first_row * o_.columns + column) * byte_size(o_.result),
         .step = o_.columns,
         .columns = columns};
-    if (o_.real) {
+    if (o_.result != DataType::int32) {
       factors.fill(o_.factor);
       summands.fill(-0.0F);  // which changes nothing; +0 would change -0
       take(o_.factors, column, columns, arguments, factors.data());
       take(o_.summands, column, columns, arguments, summands.data());
       tiles.factors = factors.data();
       tiles.summands = summands.data();
+    }
+    if (o_.scales.input != 0) {
+      scales.fill(1);
+      zeros.fill(0);
+      take(o_.scales, column, columns, arguments, scales.data());
+      for (std::size_t i = 0; i < columns; ++i)
+        zeros[i] = integer_at(arguments.inputs[o_.zeros], o_.scales.one ? 0 : column + i,
+                              o_.result == DataType::int8);
+      tiles.scales = scales.data();
+      tiles.result_zeros = zeros.data();
     }
     multiply_integers(tiles);
   }

@@ -16,13 +16,12 @@
 #endif
 
 #include "kernels/direct/integer_panels.hpp"
+#include "kernels/direct/integer_results.hpp"
 #include "kernels/vectors.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace polychron::kernels::direct::HWY_NAMESPACE {
-namespace hn = hwy::HWY_NAMESPACE;
 
-using Sums = hn::ScalableTag<std::int32_t>;
 constexpr std::size_t vectors_of_panel = 2;
 
 std::size_t panel_columns() { return vectors_of_panel * hn::Lanes(Sums()); }
@@ -134,31 +133,37 @@ std::int32_t narrow_pair() { return has_four_products() ? 2 * 128 : most_narrow_
 template <std::size_t Rows>
 using TileSums = hn::Vec<Sums>[Rows][vectors_of_panel];
 
-/// Stores the sums of `Rows` rows from `first` on, or one number for each row and column if they
-/// are real.
+/// The sums of a vector of columns from `column` on, as their type has them in 32 bits.
+HWY_INLINE hn::Vec<Sums> finished(const IntegerTiles& tiles, std::size_t column,
+                                  hn::Vec<Sums> sum) {
+  if (tiles.type == DataType::int32) return sum;
+  const Sums d;
+  const Reals real;
+  const auto product = hn::Mul(hn::ConvertTo(real, sum), hn::LoadU(real, tiles.factors + column));
+  const auto x = hn::Add(product, hn::LoadU(real, tiles.summands + column));
+  if (tiles.type == DataType::float32) return hn::BitCast(d, x);
+  return quantized(x, hn::LoadU(real, tiles.scales + column),
+                   hn::LoadU(d, tiles.result_zeros + column), tiles.type == DataType::int8);
+}
+
+/// Stores the sums of `Rows` rows from `first` on.
 template <std::size_t Rows>
 HWY_INLINE void store_rows(const IntegerTiles& tiles, std::size_t first,
                            const TileSums<Rows>& sums) {
   const Sums d;
   const std::size_t lanes = hn::Lanes(d);
-  HWY_ALIGN std::int32_t results[most_integer_columns];
+  const std::size_t bytes = byte_size(tiles.type);
+  HWY_ALIGN std::byte results[most_integer_columns * sizeof(std::int32_t)];
   POLYCHRON_UNROLLED_LOOP
   for (std::size_t r = 0; r < Rows; ++r) {
     const auto row_sum = hn::Set(d, tiles.row_sums[first + r]);
     POLYCHRON_UNROLLED_LOOP
     for (std::size_t v = 0; v < vectors_of_panel; ++v) {
       const auto zeros = hn::LoadU(d, tiles.zeros + v * lanes);
-      auto sum = hn::Sub(sums[r][v], hn::Mul(row_sum, zeros));
-      if (tiles.factors != nullptr) {
-        const hn::RebindToFloat<Sums> real;
-        const auto product =
-            hn::Mul(hn::ConvertTo(real, sum), hn::LoadU(real, tiles.factors + v * lanes));
-        sum = hn::BitCast(d, hn::Add(product, hn::LoadU(real, tiles.summands + v * lanes)));
-      }
-      hn::StoreU(sum, d, results + v * lanes);
+      const auto sum = hn::Sub(sums[r][v], hn::Mul(row_sum, zeros));
+      store_results(tiles.type, finished(tiles, v * lanes, sum), results + v * lanes * bytes);
     }
-    std::memcpy(tiles.results + (first + r) * tiles.step * sizeof(std::int32_t), results,
-                tiles.columns * sizeof(std::int32_t));
+    std::memcpy(tiles.results + (first + r) * tiles.step * bytes, results, tiles.columns * bytes);
   }
 }
 

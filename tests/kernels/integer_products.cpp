@@ -211,7 +211,7 @@ std::vector<std::string> checked_steps(const GraphMaker& maker) {
     runner->run();
   }
   for (std::size_t i = 0; i < graph.outputs.size(); ++i) {
-    const auto one = with.get<std::uint32_t>(i), other = without.get<std::uint32_t>(i);
+    const auto one = with.get<std::uint8_t>(i), other = without.get<std::uint8_t>(i);
     BOOST_TEST(one == other, boost::test_tools::per_element());
   }
   return with.plan().describe();
@@ -392,6 +392,46 @@ BOOST_AUTO_TEST_CASE(factors_and_summands_end_a_product) {
   // A known number to add becomes a linear function, which the step does not take.
   ends({}, {}, false, 1);
   ends({1, 1, 37}, {1, 1}, false, 1);
+}
+
+BOOST_AUTO_TEST_CASE(a_quantization_ends_a_product) {
+  const auto ends = [](DataType type, const Shape& scale, bool summand, std::ptrdiff_t left) {
+    Written written{.rows = {2, 5, 40}, .columns = 36, .left_zero = Shape{5, 1}, .real = true};
+    written.make();
+    auto& maker = written.maker;
+    const Shape shape = tests::shape_of(maker, written.result);
+    auto result = maker.node(op("mul"), {written.result, maker.random({36}, 0.01F, 0.02F)}, shape);
+    if (summand) result = maker.node(op("add"), {result, maker.random({36})}, shape);
+    const auto steps = maker.random(scale, 2, 4);
+    const auto points = type == DataType::int32 ? maker.constant<std::int32_t>(scale, {0})
+                                                : tests::random_bytes(maker, type, scale, 8);
+    maker.output(maker.node(op("quantizeLinear"), {result, steps, points}, shape, {}, type));
+    const auto plan = checked_steps(maker);
+    BOOST_TEST(steps_with(plan, "] integerProduct") == 1);
+    BOOST_TEST(std::ssize(plan) == left, to_string(scale));
+  };
+  for (const auto type : eight_bits)
+    for (const bool summand : {true, false}) {
+      ends(type, {1, 1, 1}, summand, 1);
+      ends(type, {1, 1, 36}, summand, 1);
+      ends(type, {1, 5, 1}, summand, 2);
+      ends(type, {1, 1, 12}, summand, 2);  // each number is for three columns
+      ends(type, {2, 5, 36}, summand, 2);
+    }
+  ends(DataType::int32, {1, 1, 1}, false, 2);
+}
+
+BOOST_AUTO_TEST_CASE(quantizations_that_others_read_stay) {
+  Written written{.real = true};
+  written.make();
+  auto& maker = written.maker;
+  const Shape shape = tests::shape_of(maker, written.result);
+  maker.output(maker.node(op("quantizeLinear"),
+                          {written.result, maker.random({1, 1}, 200, 400),
+                           tests::random_bytes(maker, DataType::uint8, {1, 1}, 8)},
+                          shape, {}, DataType::uint8));
+  maker.output(written.result);
+  BOOST_TEST(steps_with(checked_steps(maker), "] quantizeLinear") == 1);
 }
 
 BOOST_AUTO_TEST_CASE(an_integer_that_others_read_stays_one) {

@@ -42,8 +42,9 @@ void fuse(PlanGraph& graph, Matcher& match, std::size_t index) {
   if (!follower.post_ops.empty() || follower.outputs.size() != 1) return;
   // By itself it is computed by our own loop, which is three times as fast as oneDNN's (2.6.3).
   if (follower.op == ops::op("tanh") && !has_avx512()) return;
-  // Only a convolution of integers ends in integers again.
-  const bool ends = node.op == op_integer_convolution && follower.op == ops::op("quantizeLinear");
+  // Only products and convolutions of integers end in integers again.
+  const bool ends = (node.op == op_integer_product || node.op == op_integer_convolution) &&
+                    follower.op == ops::op("quantizeLinear");
   if (!ends && match.descriptor(follower.outputs[0]) != match.descriptor(result)) return;
   const auto others = other_operands(follower, result);
   if (!others) return;
