@@ -19,8 +19,10 @@ inline constexpr std::size_t pairs_at_once = 2;
 
 /// The product of some rows with a panel. Instructions multiply two pairs of 16 bits and add both
 /// products in 32 bits, where nothing saturates. A narrow panel needs fewer of them: its bytes are
-/// multiplied with bytes, and two products are added in 16 bits. They fit, because neighbours in
-/// its columns are small enough.
+/// multiplied with bytes, and two or four products are added in 16 bits. They fit, because a narrow
+/// panel is in steps: a step has four neighbours of each column, two of which are small enough. A
+/// step whose elements are too large becomes two, of every other element. Two steps are added in 16
+/// bits where both are small.
 struct IntegerTiles {
   std::size_t count = 0;                      ///< of rows
   std::size_t pairs = 0;                      ///< of each row, an even number
@@ -28,8 +30,11 @@ struct IntegerTiles {
   const std::byte* narrow_rows = nullptr;     ///< elements plus offset_of_row()
   const std::int32_t* row_sums = nullptr;     ///< the sum of each row's numbers in `rows`
   const std::int32_t* row_zeros = nullptr;    ///< the zero points of `narrow_rows`
-  bool narrow = false;
-  /// For each pair of its rows, or four of them if it is narrow, the elements of all columns.
+  /// Of a narrow panel: for each step, which four neighbours it has. Null for another panel.
+  const std::uint16_t* fours = nullptr;
+  std::size_t steps = 0;    ///< of a narrow panel
+  std::size_t doubled = 0;  ///< the first steps: each two of them are added in 16 bits
+  /// For each pair of its rows, or for each step, the elements of all columns.
   const std::int8_t* panel = nullptr;
   const std::int32_t* sums = nullptr;   ///< of the columns' elements
   const std::int32_t* zeros = nullptr;  ///< the columns' zero points
@@ -45,9 +50,9 @@ struct IntegerTiles {
 
 /// The columns of a panel.
 std::size_t integer_columns();
-/// The largest sum of the magnitudes of two neighbours in a column of a narrow panel. 0: there are
-/// no such panels on this processor.
-std::int32_t most_of_narrow_pair();
+/// The largest sum of the magnitudes of neighbours that are added in 16 bits. 0: there are no narrow
+/// panels on this processor.
+std::int32_t most_of_narrow_sum();
 /// True if an instruction of the processor adds four products of bytes: all panels are narrow.
 bool adds_four_products();
 void multiply_integers(const IntegerTiles& tiles);

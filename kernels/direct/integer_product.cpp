@@ -4,11 +4,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
+#include <bit>
 
 #include "base/kept_once.hpp"
 #include "kernels/direct/direct.hpp"
 #include "kernels/direct/integer_panels.hpp"
+#include "kernels/direct/narrow_steps.hpp"
 #include "kernels/direct/parts_bound.hpp"
 #include "kernels/parts.hpp"
 
@@ -20,6 +21,11 @@ struct Share {
   std::size_t first_row, last_row;
   std::size_t first_panel, last_panel;
   std::size_t worker;
+};
+
+/// Where a panel begins, and the numbers of its steps if it is narrow.
+struct Panel {
+  std::size_t at, steps = 0, doubled = 0;
 };
 
 std::int32_t integer_at(const std::byte* elements, std::size_t i, bool is_signed) {
@@ -95,13 +101,12 @@ class IntegerProduct final : public Kernel {
   std::int32_t offset() const { return o_.right_signed ? 0 : 128; }
 
   void pack(const Slot& matrix, std::size_t panels) {
-    const std::int32_t most = most_of_narrow_pair();
-    Buffer bytes(panels * width_ * pairs_ * 2);
+    std::vector<std::int8_t> bytes;
     sums_.assign(panels * width_, 0);
     const auto steps = steps_of(matrix);
-    std::vector<std::int8_t> panel(width_ * pairs_ * 2);  // row after row
+    std::vector<std::int8_t> rows(width_ * pairs_ * 2);  // of a panel, row after row
     for (std::size_t p = 0; p < panels; ++p) {
-      std::ranges::fill(panel, std::int8_t{0});
+      std::ranges::fill(rows, std::int8_t{0});
       const std::size_t first = p * width_, columns = std::min(width_, o_.columns - first);
       for (std::size_t row = 0; row < o_.elements; ++row)
         for (std::size_t column = 0; column < columns; ++column) {
@@ -110,23 +115,37 @@ class IntegerProduct final : public Kernel {
           const std::int32_t element =
               integer_at(matrix.constant->data(), static_cast<std::size_t>(from), o_.right_signed) -
               offset();
-          panel[row * width_ + column] = static_cast<std::int8_t>(element);
+          rows[row * width_ + column] = static_cast<std::int8_t>(element);
           sums_[first + column] += element;
         }
-      std::int32_t largest = 0;
-      for (std::size_t i = 0; i < panel.size(); i += 2 * width_)
-        for (std::size_t k = i; k < i + width_; ++k)
-          largest = std::max(largest, std::abs(panel[k]) + std::abs(panel[k + width_]));
-      const bool narrow = largest <= most;
-      narrow_.push_back(narrow);
-      (narrow ? any_narrow_ : any_wide_) = true;
-      const std::size_t together = narrow ? 4 : 2;
-      auto* to = bytes.as<std::int8_t>().data() + first * pairs_ * 2;
-      for (std::size_t i = 0; i < panel.size(); i += together * width_)
-        for (std::size_t k = 0; k < width_; ++k)
-          for (std::size_t row = 0; row < together; ++row) *to++ = panel[i + row * width_ + k];
+      Panel panel{.at = bytes.size()};
+      if (auto narrow = narrow_steps(rows, width_, most_of_narrow_sum())) {
+        panel.steps = narrow->steps.size(), panel.doubled = narrow->doubled;
+        append_narrow(rows, narrow->steps, bytes);
+      } else {
+        for (std::size_t i = 0; i < rows.size(); i += 2 * width_)
+          for (std::size_t k = 0; k < width_; ++k)
+            bytes.insert(bytes.end(), {rows[i + k], rows[i + width_ + k]});
+      }
+      (panel.steps > 0 ? any_narrow_ : any_wide_) = true;
+      shapes_.push_back(panel);
     }
-    panels_ = kept_once(std::make_shared<const Buffer>(std::move(bytes)));
+    panels_ = kept_once(
+        std::make_shared<const Buffer>(Buffer::copy_of(std::span<const std::int8_t>(bytes))));
+  }
+
+  /// Appends the elements of each step, and then where they are in a row.
+  void append_narrow(const std::vector<std::int8_t>& rows, const std::vector<NarrowStep>& steps,
+                     std::vector<std::int8_t>& bytes) const {
+    for (const NarrowStep& step : steps)
+      for (std::size_t k = 0; k < width_; ++k)
+        for (std::size_t i = 0; i < 4; ++i)
+          bytes.push_back(step.has(i) ? rows[(4 * step.four + i) * width_ + k] : std::int8_t{0});
+    for (const NarrowStep& step : steps) {
+      const auto two = std::bit_cast<std::array<std::int8_t, 2>>(step.four);
+      bytes.insert(bytes.end(), two.begin(), two.end());
+    }
+    bytes.resize((bytes.size() + 63) / 64 * 64);
   }
 
   void divide(std::size_t panels) {
@@ -173,6 +192,9 @@ class IntegerProduct final : public Kernel {
     std::array<float, most_integer_columns> factors, summands, scales;
     std::array<std::int32_t, most_integer_columns> zeros;
     const std::size_t column = panel * width_, columns = std::min(width_, o_.columns - column);
+    const Panel& shape = shapes_[panel];
+    const std::byte* const elements = panels_->data() + shape.at;
+    const bool narrow = shape.steps > 0;
     IntegerTiles tiles{
         .count = count,
         .pairs = pairs_,
@@ -180,8 +202,11 @@ class IntegerProduct final : public Kernel {
         .narrow_rows = rows.narrow,
         .row_sums = rows.sums,
         .row_zeros = rows.zeros,
-        .narrow = narrow_[panel],
-        .panel = reinterpret_cast<const std::int8_t*>(panels_->data()) + column * pairs_ * 2,
+        .fours = narrow ? reinterpret_cast<const std::uint16_t*>(elements + shape.steps * 4 * width_)
+                        : nullptr,
+        .steps = shape.steps,
+        .doubled = shape.doubled,
+        .panel = reinterpret_cast<const std::int8_t*>(elements),
         .sums = sums_.data() + column,
         .zeros = zeros_.data() + column,
         .type = o_.result,
@@ -224,7 +249,7 @@ class IntegerProduct final : public Kernel {
   const std::size_t pairs_, width_;  ///< of each column, columns of a panel
   KeptBytes panels_;
   std::vector<std::int32_t> sums_, zeros_;  ///< of the panels' columns
-  std::vector<bool> narrow_;                ///< of the panels
+  std::vector<Panel> shapes_;
   bool any_narrow_ = false, any_wide_ = false;
   std::vector<Share> shares_;
   std::size_t block_ = 0, worker_bytes_ = 0;

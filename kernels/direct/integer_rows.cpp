@@ -59,10 +59,10 @@ HWY_INLINE void add_products(const std::int16_t* pair, const Pairs& columns, hn:
 #endif
 }
 
-/// The bytes of a narrow panel's columns times a row's, added in pairs: with 255 times the sum of
-/// two magnitudes at most, no pair exceeds 16 bits. 0 where there is no such instruction.
+/// The bytes of a narrow panel's columns times a row's, added in pairs: 255 times the sum of their
+/// magnitudes fits 16 bits. 0 where there is no such instruction.
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_SSSE3
-constexpr std::int32_t most_narrow_pair = 128;
+constexpr std::int32_t most_narrow_sum = 128;
 
 HWY_INLINE hn::Vec<Halves> pair_sums(hn::Vec<Sums> row, hn::Vec<Sums> columns) {
 #if HWY_TARGET <= HWY_AVX3
@@ -74,15 +74,24 @@ HWY_INLINE hn::Vec<Halves> pair_sums(hn::Vec<Sums> row, hn::Vec<Sums> columns) {
 #endif
 }
 
-/// Adds four products of bytes to each sum.
-HWY_INLINE void add_bytes(hn::Vec<Sums> row, hn::Vec<Sums> columns, hn::Vec<Sums>& sums) {
+HWY_INLINE void add_pair_sums(hn::Vec<Halves> pairs, hn::Vec<Sums>& sums) {
   auto none = hn::Zero(Sums());
-  sums = hn::ReorderWidenMulAccumulate(Sums(), pair_sums(row, columns), hn::Set(Halves(), 1), sums,
-                                       none);
+  sums = hn::ReorderWidenMulAccumulate(Sums(), pairs, hn::Set(Halves(), 1), sums, none);
   POLYCHRON_KEEP_SUM(sums);
 }
+
+/// Adds four products of bytes to each sum, or two times four.
+struct ByPairSums {
+  static HWY_INLINE void add(hn::Vec<Sums> row, hn::Vec<Sums> columns, hn::Vec<Sums>& sums) {
+    add_pair_sums(pair_sums(row, columns), sums);
+  }
+  static HWY_INLINE void add(hn::Vec<Sums> row, hn::Vec<Sums> columns, hn::Vec<Sums> other_row,
+                             hn::Vec<Sums> other_columns, hn::Vec<Sums>& sums) {
+    add_pair_sums(hn::Add(pair_sums(row, columns), pair_sums(other_row, other_columns)), sums);
+  }
+};
 #else
-constexpr std::int32_t most_narrow_pair = 0;
+constexpr std::int32_t most_narrow_sum = 0;
 #endif
 
 /// Some processors have an instruction that adds four products of bytes in 32 bits: then every
@@ -115,6 +124,17 @@ bool find_four_products() { return false; }
 HWY_INLINE void add_four_products(hn::Vec<Sums>, hn::Vec<Sums>, hn::Vec<Sums>&) {}
 #endif
 
+struct ByFours {
+  static HWY_INLINE void add(hn::Vec<Sums> row, hn::Vec<Sums> columns, hn::Vec<Sums>& sums) {
+    add_four_products(row, columns, sums);
+  }
+  static HWY_INLINE void add(hn::Vec<Sums> row, hn::Vec<Sums> columns, hn::Vec<Sums> other_row,
+                             hn::Vec<Sums> other_columns, hn::Vec<Sums>& sums) {
+    add_four_products(row, columns, sums);
+    add_four_products(other_row, other_columns, sums);
+  }
+};
+
 bool has_four_products() {
   static const bool there = find_four_products();
   return there;
@@ -128,7 +148,7 @@ std::int32_t offset_of_bytes(bool are_signed) {
   return are_signed ? 128 : -128;
 }
 
-std::int32_t narrow_pair() { return has_four_products() ? 2 * 128 : most_narrow_pair; }
+std::int32_t narrow_sum() { return has_four_products() ? 2 * 128 : most_narrow_sum; }
 
 template <std::size_t Rows>
 using TileSums = hn::Vec<Sums>[Rows][vectors_of_panel];
@@ -199,9 +219,14 @@ HWY_INLINE void multiply_rows(const IntegerTiles& tiles, std::size_t first) {
 }
 
 #if HWY_TARGET != HWY_SCALAR
-/// `add` adds four products of bytes to each sum.
-template <std::size_t Rows, class F>
-HWY_INLINE void multiply_narrow_rows(const IntegerTiles& tiles, std::size_t first, const F& add) {
+HWY_INLINE hn::Vec<Sums> four_of(const std::byte* row) {
+  std::int32_t four = 0;
+  std::memcpy(&four, row, sizeof(four));
+  return hn::Set(Sums(), four);
+}
+
+template <std::size_t Rows, class Instructions>
+HWY_INLINE void multiply_narrow_rows(const IntegerTiles& tiles, std::size_t first) {
   const Sums d;
   const hn::Repartition<std::int8_t, Sums> bytes;
   const std::size_t lanes = hn::Lanes(d), step = 2 * tiles.pairs;
@@ -214,16 +239,27 @@ HWY_INLINE void multiply_narrow_rows(const IntegerTiles& tiles, std::size_t firs
     sums[r][0] = hn::Mul(zero, hn::LoadU(d, tiles.sums));
     sums[r][1] = hn::Mul(zero, hn::LoadU(d, tiles.sums + lanes));
   }
-  for (std::size_t i = 0; i < step; i += 4, panel += 4 * vectors_of_panel * lanes) {
-    const auto left = hn::BitCast(d, hn::LoadU(bytes, panel));
-    const auto right = hn::BitCast(d, hn::LoadU(bytes, panel + 4 * lanes));
+  const auto columns = [&](std::size_t v)
+                           HWY_ATTR { return hn::BitCast(d, hn::LoadU(bytes, panel + v * 4 * lanes)); };
+  std::size_t i = 0;
+  for (; i < tiles.doubled; i += 2, panel += 8 * vectors_of_panel * lanes) {
+    const auto a_left = columns(0), a_right = columns(1), b_left = columns(2), b_right = columns(3);
+    const std::byte *const a = rows + 4 * tiles.fours[i], *const b = rows + 4 * tiles.fours[i + 1];
     POLYCHRON_UNROLLED_LOOP
     for (std::size_t r = 0; r < Rows; ++r) {
-      std::int32_t four = 0;
-      std::memcpy(&four, rows + r * step + i, sizeof(four));
-      const auto row = hn::Set(d, four);
-      add(row, left, sums[r][0]);
-      add(row, right, sums[r][1]);
+      const auto x = four_of(a + r * step), y = four_of(b + r * step);
+      Instructions::add(x, a_left, y, b_left, sums[r][0]);
+      Instructions::add(x, a_right, y, b_right, sums[r][1]);
+    }
+  }
+  for (; i < tiles.steps; ++i, panel += 4 * vectors_of_panel * lanes) {
+    const auto left = columns(0), right = columns(1);
+    const std::byte* const four = rows + 4 * tiles.fours[i];
+    POLYCHRON_UNROLLED_LOOP
+    for (std::size_t r = 0; r < Rows; ++r) {
+      const auto x = four_of(four + r * step);
+      Instructions::add(x, left, sums[r][0]);
+      Instructions::add(x, right, sums[r][1]);
     }
   }
   store_rows<Rows>(tiles, first, sums);
@@ -232,17 +268,12 @@ HWY_INLINE void multiply_narrow_rows(const IntegerTiles& tiles, std::size_t firs
 
 template <std::size_t Rows>
 HWY_INLINE void multiply_any_rows(const IntegerTiles& tiles, std::size_t first) {
-  if (!tiles.narrow) return multiply_rows<Rows>(tiles, first);
+  if (tiles.fours == nullptr) return multiply_rows<Rows>(tiles, first);
 #if HWY_TARGET != HWY_SCALAR
-  if (has_four_products())
-    return multiply_narrow_rows<Rows>(tiles, first,
-                                      [](auto row, auto columns, auto& sums)
-                                          HWY_ATTR { add_four_products(row, columns, sums); });
+  if (has_four_products()) return multiply_narrow_rows<Rows, ByFours>(tiles, first);
 #endif
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_SSSE3
-  multiply_narrow_rows<Rows>(tiles, first, [](auto row, auto columns, auto& sums) HWY_ATTR {
-    add_bytes(row, columns, sums);
-  });
+  multiply_narrow_rows<Rows, ByPairSums>(tiles, first);
 #endif
 }
 
@@ -305,7 +336,7 @@ HWY_AFTER_NAMESPACE();
 namespace polychron::kernels::direct {
 
 HWY_EXPORT(panel_columns);
-HWY_EXPORT(narrow_pair);
+HWY_EXPORT(narrow_sum);
 HWY_EXPORT(has_four_products);
 HWY_EXPORT(multiply);
 HWY_EXPORT(widen_signed);
@@ -314,7 +345,7 @@ HWY_EXPORT(offset_of_bytes);
 HWY_EXPORT(copy);
 
 std::size_t integer_columns() { return HWY_DYNAMIC_DISPATCH(panel_columns)(); }
-std::int32_t most_of_narrow_pair() { return HWY_DYNAMIC_DISPATCH(narrow_pair)(); }
+std::int32_t most_of_narrow_sum() { return HWY_DYNAMIC_DISPATCH(narrow_sum)(); }
 bool adds_four_products() {
   kernels::vectors();  // limits Highway's choice
   return HWY_DYNAMIC_DISPATCH(has_four_products)();

@@ -26,17 +26,23 @@ constexpr std::array eight_bits{DataType::int8, DataType::uint8};
 
 bool is_signed(DataType type) { return type == DataType::int8; }
 
-/// `small` numbers of a matrix are those whose products may be added in 16 bits.
-enum class Fill : std::uint8_t { any, lowest, highest, small };
+/// Products of two `small` numbers of a matrix may be added in 16 bits, and of four `smaller` ones.
+/// Most `mixed` ones are smaller.
+enum class Fill : std::uint8_t { any, lowest, highest, small, smaller, mixed };
+constexpr std::array matrix_fills{Fill::any, Fill::small, Fill::smaller, Fill::mixed};
 
 std::vector<std::byte> bytes_of(std::size_t count, DataType type, Fill fill, Random& random) {
   std::vector<std::byte> bytes(count);
   const std::uint32_t least = is_signed(type) ? 128 : 0;
-  for (std::byte& x : bytes)
-    x = static_cast<std::byte>(fill == Fill::any      ? random.pick(0, 255)
-                               : fill == Fill::small  ? random.pick(0, 128) + 64 + least
-                               : fill == Fill::lowest ? least
-                                                      : (least + 255) % 256);
+  for (std::byte& x : bytes) {
+    const bool smaller =
+        fill == Fill::smaller || (fill == Fill::mixed && random.pick(0, 99) != 0);
+    x = static_cast<std::byte>(smaller                 ? random.pick(0, 64) + 96 + least
+                               : fill == Fill::small   ? random.pick(0, 128) + 64 + least
+                               : fill == Fill::lowest  ? least
+                               : fill == Fill::highest ? (least + 255) % 256
+                                                       : random.pick(0, 255));
+  }
   return bytes;
 }
 
@@ -247,7 +253,7 @@ BOOST_AUTO_TEST_CASE(sums_are_exact_for_any_types_and_shapes) {
     const std::uint32_t rows = random.pick(1, 20), columns = random.pick(1, 70);
     const std::array<std::size_t, 3> row_zeros{0, 1, rows}, column_zeros{0, 1, columns};
     Product product(rows, random.pick(1, 100), columns, left, right);
-    product.fill(seed, Fill::any, seed % 2 == 0 ? Fill::small : Fill::any)
+    product.fill(seed, Fill::any, matrix_fills[seed % matrix_fills.size()])
         .zeros(seed, row_zeros[seed % 3], column_zeros[seed / 3 % 3]);
     BOOST_TEST_CONTEXT("seed " << seed) { check(product, seed / 2 % 2 == 0); }
   }
@@ -287,10 +293,32 @@ BOOST_AUTO_TEST_CASE(neighbours_at_the_end_of_16_bits_do_not_saturate) {
         }
 }
 
+// Four products fit 16 bits if the magnitudes of four neighbours add up to 128.
+BOOST_AUTO_TEST_CASE(steps_at_the_end_of_16_bits_do_not_saturate) {
+  constexpr std::int32_t neighbours[][4] = {
+      {64, 0, 64, 0},   {64, 1, 64, 0},       {127, 0, 1, 0},      {127, 0, 2, 0},
+      {-128, 0, 0, 0},  {-128, 0, 0, -1},     {32, 32, 32, 32},    {32, 32, 32, 33},
+      {-33, 32, 32, 32}, {-32, -32, -32, -33}, {127, 127, 127, 127}, {-128, -128, -128, -128}};
+  for (const auto right : eight_bits)
+    for (const auto& four : neighbours)
+      for (const std::size_t elements : {std::size_t{8}, std::size_t{80}}) {
+        Product product(5, elements, 20, DataType::uint8, right);
+        product.fill(1, Fill::highest, Fill::smaller);
+        // Other steps may be doubled with each other only.
+        for (std::size_t row = 0; row < elements; ++row)
+          for (std::size_t column = 0; column < 20; ++column)
+            product.set_element(row, column, row < 8 ? 0 : 32);
+        for (std::size_t i = 0; i < 4; ++i) product.set_element(i / 2 * 4 + i % 2, 7, four[i]);
+        BOOST_TEST_CONTEXT(four[0] << ", " << four[1] << ", " << four[2] << " and " << four[3]) {
+          check(product);
+        }
+      }
+}
+
 BOOST_AUTO_TEST_CASE(every_number_of_rows_and_columns) {
   for (std::size_t rows = 1; rows <= 13; ++rows)
     for (std::size_t columns = 1; columns <= 66; ++columns)
-      for (const Fill fill : {Fill::any, Fill::small}) {
+      for (const Fill fill : matrix_fills) {
         Product product(rows, 6 + rows % 3, columns, DataType::uint8, DataType::int8);
         check(product.fill(7, Fill::any, fill).zeros(7, 1, columns));
       }
@@ -303,7 +331,7 @@ BOOST_AUTO_TEST_CASE(parts_make_the_whole) {
   for (const Cut& cut : {Cut{1, 64, 64, 1}, Cut{3, 2000, 800, 2}, Cut{700, 300, 100, 4},
                          Cut{100, 100, 100, 2}, Cut{60, 1000, 400, 4}}) {
     Product product(cut.rows, cut.elements, cut.columns, DataType::uint8, DataType::uint8);
-    product.fill(2, Fill::any, cut.rows % 3 == 0 ? Fill::any : Fill::small)
+    product.fill(2, Fill::any, cut.rows % 3 == 0 ? Fill::any : Fill::mixed)
         .zeros(2, cut.rows, cut.columns);
     BOOST_TEST(tests::own_kernel_of(product.problem)->parts() == cut.parts, product.text());
     const auto whole = computed(product);
