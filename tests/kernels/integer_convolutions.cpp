@@ -313,6 +313,13 @@ BOOST_AUTO_TEST_CASE(convolutions_of_importers_are_one_step) {
   is_one_step({.parts = {{2, 6}, {0, 2}}}, "parts in another order");
   is_one_step({.zero = false, .filter_zeros = false}, "no zero points");
   is_one_step({.windows = true}, "parts of windows");
+  is_one_step({.channels = 900,
+               .filters = 420,
+               .type = DataType::int8,
+               .parts = {{0, 400}, {400, 900}},
+               .zero = false,
+               .filter_zeros = false},
+              "a filter too large to be folded in float32");
   is_one_step({.groups = 3}, "groups");
   is_one_step({.groups = 5, .channels = 1, .filters = 1, .parts = {{0, 1}}}, "depthwise");
   is_one_step({.bias = true}, "a bias");

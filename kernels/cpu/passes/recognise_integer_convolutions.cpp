@@ -5,6 +5,7 @@
 //    and adds them up as one filter, however they were cut.
 //  - conv2d(dequantizeLinear(a), dequantizeLinear(b)), the form of models that were trained for
 //    quantization. Sums become exact and are multiplied with both scales.
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 
@@ -154,19 +155,52 @@ class ConvolutionRecogniser {
   /// Adds the filter `part` to `weights`, from a channel on.
   bool add_part(ValueId part, std::uint32_t begin, const Shape& window,
                 std::vector<std::int32_t>& weights) {
-    const auto values = numbers<float>(part);
-    const Shape& of = shape(part);
-    if (values.empty() || of[0] != window[0] || begin + of[1] > window[1] || of[2] != window[2] ||
-        of[3] != window[3])
+    const Shape of = shape(part);
+    if (of[0] != window[0] || begin + of[1] > window[1] || of[2] != window[2] || of[3] != window[3])
       return false;
-    const std::size_t area = std::size_t{of[2]} * of[3];
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      const float x = values[i];
-      if (!(std::abs(x) <= 255) || x != std::nearbyint(x)) return false;
-      const std::size_t filter = i / (of[1] * area), rest = i % (of[1] * area);
-      weights[(filter * window[1] + begin) * area + rest] += static_cast<std::int32_t>(x);
-    }
+    auto values = channels_of_filter(part);
+    if (values.empty()) values = whole_numbers(part);
+    if (values.empty()) return false;
+    const std::size_t length = std::size_t{of[1]} * of[2] * of[3];  // of a filter
+    const std::size_t first = std::size_t{begin} * of[2] * of[3];
+    for (std::size_t i = 0; i < values.size(); ++i)
+      weights[i / length * (weights.size() / window[0]) + first + i % length] += values[i];
     return true;
+  }
+
+  /// Reads slice(channels of a difference of constants) without computing it: in float32, large
+  /// models' filters would not fit what a pass may add. Empty if `part` is something else.
+  std::vector<std::int32_t> channels_of_filter(ValueId part) {
+    const PlanNode* const slice = match_.made_by(part, op("slice"));
+    const auto whole = difference_of(match_, slice == nullptr ? part : slice->inputs[0]);
+    if (!whole || !graph_.is_constant(whole->elements)) return {};
+    const Shape &all = shape(whole->elements), &of = shape(part);
+    std::uint32_t begin = 0;
+    if (slice != nullptr) {
+      const auto& a = std::get<SliceAttributes>(slice->attributes);
+      begin = a.starts[1];
+      const bool dense = !a.strides || std::ranges::count(*a.strides, 1U) == 4;
+      if (!dense || all[0] != of[0] || all[2] != of[2] || all[3] != of[3]) return {};
+    }
+    const auto integers = integers_minus_zeros(whole->elements, whole->zero);
+    const std::size_t length = std::size_t{of[1]} * of[2] * of[3];
+    const std::size_t first = std::size_t{begin} * of[2] * of[3];
+    std::vector<std::int32_t> taken;
+    for (std::size_t i = 0; i < integers.size(); i += integers.size() / of[0]) {
+      const auto from = integers.begin() + static_cast<std::ptrdiff_t>(i + first);
+      taken.insert(taken.end(), from, from + static_cast<std::ptrdiff_t>(length));
+    }
+    return taken;
+  }
+
+  /// Empty if `value` is not known, or not of whole numbers of at most 255.
+  std::vector<std::int32_t> whole_numbers(ValueId value) {
+    std::vector<std::int32_t> whole;
+    for (const float x : numbers<float>(value)) {
+      if (!(std::abs(x) <= 255) || x != std::nearbyint(x)) return {};
+      whole.push_back(static_cast<std::int32_t>(x));
+    }
+    return whole;
   }
 
   // -- dequantized operands -----------------------------------------------------------------------
@@ -184,7 +218,7 @@ class ConvolutionRecogniser {
         (steps.size() != 1 &&
          (steps.size() != window[0] || shape(filter->inputs[1])[0] != window[0])))
       return std::nullopt;
-    const auto weights = weights_of(*filter);
+    const auto weights = integers_minus_zeros(filter->inputs[0], filter->inputs[2]);
     if (weights.empty()) return std::nullopt;
     PlanNode made = convolution_node(node);
     made.attributes = node.attributes;
@@ -202,12 +236,18 @@ class ConvolutionRecogniser {
     return with_filter(std::move(made), window, weights);
   }
 
-  /// The integers of dequantizeLinear minus their zero points. Empty if they are not constant.
-  std::vector<std::int32_t> weights_of(const PlanNode& node) {
-    const auto bytes = numbers<std::byte>(node.inputs[0]);
-    const auto zeros = numbers<std::byte>(node.inputs[2]);
-    if (bytes.empty() || zeros.empty()) return {};
-    const bool is_signed = type(node.inputs[0]) == DataType::int8;
+  // -- integers -----------------------------------------------------------------------------------
+
+  /// A filter's elements minus zero points: one for all, or one for each filter. Empty if they are
+  /// not constant, or if there are other zero points.
+  std::vector<std::int32_t> integers_minus_zeros(ValueId elements, ValueId zero) {
+    static constexpr std::byte none{};
+    const auto bytes = numbers<std::byte>(elements);
+    const auto zeros = zero == ops::no_value ? std::span(&none, 1) : numbers<std::byte>(zero);
+    const bool by_filter = !zeros.empty() && zeros.size() == shape(elements)[0] &&
+                           shape(zero).size() == 4 && shape(zero)[0] == zeros.size();
+    if (bytes.empty() || (zeros.size() != 1 && !by_filter)) return {};
+    const bool is_signed = type(elements) == DataType::int8;
     const auto integer = [&](std::byte bits) {
       const auto value = std::to_integer<std::uint8_t>(bits);
       return is_signed ? static_cast<std::int8_t>(value) : std::int32_t{value};
