@@ -242,13 +242,23 @@ KernelResult prepare(const Problem& problem) {
 /// give. NaN gives a scale of NaN and bytes of 0, where oneDNN's max and min might drop it.
 KernelResult prepare_dynamic(const Problem& problem) {
   if (const auto reason = not_plain(problem)) return refuse(*reason);
-  const Reduction all(problem.inputs[0].descriptor.shape, std::nullopt);
-  return make_kernel([all](const Arguments& arguments) {
+  const std::uint32_t count = *element_count(problem.inputs[0].descriptor.shape);
+  // A piece stays in a core's first-level cache while both extremes are found.
+  const std::uint32_t piece = std::min(count, 4096U);
+  const Reduction pieces({piece}, std::nullopt), rest({count % piece}, std::nullopt);
+  return make_kernel([=](const Arguments& arguments) {
+    using High = Extreme<float, true>;
+    using Low = Extreme<float, false>;
     const auto* const in = reinterpret_cast<const float*>(arguments.inputs[0]);
-    float high = 0, low = 0;
+    float high = High::first(), low = Low::first();
     with_vectors([&] {
-      all.run<Extreme<float, true>>(in, &high);
-      all.run<Extreme<float, false>>(in, &low);
+      for (std::uint32_t i = 0; i < count; i += piece) {
+        const Reduction& part = count - i < piece ? rest : pieces;
+        float highest = 0, lowest = 0;
+        part.run<High>(in + i, &highest);
+        part.run<Low>(in + i, &lowest);
+        high = High::merge(high, highest), low = Low::merge(low, lowest);
+      }
     });
     high = high < 0.0F ? 0.0F : high;
     low = low > 0.0F ? 0.0F : low;
@@ -258,7 +268,7 @@ KernelResult prepare_dynamic(const Problem& problem) {
     *reinterpret_cast<float*>(arguments.outputs[1]) = scale;
     arguments.outputs[2][0] = static_cast<std::byte>(zero);
     quantize_run<std::uint8_t>(in, reinterpret_cast<std::uint8_t*>(arguments.outputs[0]),
-                               static_cast<std::size_t>(all.count()), scale, zero);
+                               count, scale, zero);
   });
 }
 
