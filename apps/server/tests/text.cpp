@@ -318,7 +318,7 @@ BOOST_AUTO_TEST_CASE(an_unloaded_model_finishes_its_texts) {
 // With Hugging Face's config.json, in which the server finds no field of its own. A changed file
 // of the tokenizer loads the model again.
 BOOST_AUTO_TEST_CASE(a_folder_of_an_onnx_export_answers_as_its_gguf_file_does) {
-  TextRig rig;
+  TextRig rig({}, [](auto& options) { options.service.repository_interface = true; });
   const text_tests::TinyModel tiny(7);
   rig.folder.write("plain.gguf", tiny.file().bytes());
   auto files = onnx_folder(tiny, text_tests::Export::grouped);
