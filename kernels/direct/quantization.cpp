@@ -242,17 +242,18 @@ KernelResult prepare(const Problem& problem) {
 /// give. NaN gives a scale of NaN and bytes of 0, where oneDNN's max and min might drop it.
 KernelResult prepare_dynamic(const Problem& problem) {
   if (const auto reason = not_plain(problem)) return refuse(*reason);
-  const std::uint32_t count = *element_count(problem.inputs[0].descriptor.shape);
+  const std::size_t count = *element_count(problem.inputs[0].descriptor.shape);
   // A piece stays in a core's first-level cache while both extremes are found.
-  const std::uint32_t piece = std::min(count, 4096U);
-  const Reduction pieces({piece}, std::nullopt), rest({count % piece}, std::nullopt);
+  const std::size_t piece = std::min<std::size_t>(count, 4096), last = (count - 1) % piece + 1;
+  const Reduction pieces({static_cast<std::uint32_t>(piece)}, std::nullopt);
+  const Reduction rest({static_cast<std::uint32_t>(last)}, std::nullopt);
   return make_kernel([=](const Arguments& arguments) {
     using High = Extreme<float, true>;
     using Low = Extreme<float, false>;
     const auto* const in = reinterpret_cast<const float*>(arguments.inputs[0]);
     float high = High::first(), low = Low::first();
     with_vectors([&] {
-      for (std::uint32_t i = 0; i < count; i += piece) {
+      for (std::size_t i = 0; i < count; i += piece) {
         const Reduction& part = count - i < piece ? rest : pieces;
         float highest = 0, lowest = 0;
         part.run<High>(in + i, &highest);
