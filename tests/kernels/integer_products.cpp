@@ -565,7 +565,7 @@ BOOST_AUTO_TEST_CASE(it_is_one_step_with_the_same_bits) {
                                   {-1e-40F, 1e-40F},
                                   {-3e38F, 3e38F},
                                   {0.0F, 1e30F}})
-    for (const std::uint32_t columns : {1U, 50U, 301U}) {
+    for (const std::uint32_t columns : {1U, 50U, 301U, 3001U}) {
       auto x = numbers_between(low, high, std::size_t{3} * columns);
       const std::string what = std::to_string(low) + " to " + std::to_string(high);
       is_one({.shape = {3, columns}}, x, what);
@@ -573,6 +573,8 @@ BOOST_AUTO_TEST_CASE(it_is_one_step_with_the_same_bits) {
       is_one({.shape = {3, columns}}, x, what + " and infinity");
       x[1] = -infinity;
       is_one({.shape = {3, columns}}, x, what + " and -infinity");
+      x.back() = infinity;
+      is_one({.shape = {3, columns}}, x, what + " and both infinities");
     }
 }
 
