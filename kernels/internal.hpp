@@ -6,7 +6,7 @@
 
 namespace polychron::kernels {
 
-inline constexpr std::array<std::string_view, 12> internal_operators{
+inline constexpr std::array<std::string_view, 14> internal_operators{
     "swish",               // x * sigmoid(alpha * x), LinearAttributes.alpha
     "reorder",             // the same values in another layout
     "depth_to_space",      // channels, tap by tap, become pixels
@@ -18,8 +18,10 @@ inline constexpr std::array<std::string_view, 12> internal_operators{
     "integerConvolution",  // exact, of 8-bit integers: kernels/integer_convolution.hpp
     // float32 -> uint8 of the same shape, and the scale and zero point that its extremes give
     "dynamicQuantization",
-    "cachedAttention",  // over cached and new keys: kernels/attention_operands.hpp
-    "chain",            // operators of each element, as one: kernels/chain.hpp
+    "cachedAttention",   // over cached and new keys: kernels/attention_operands.hpp
+    "chain",             // operators of each element, as one: kernels/chain.hpp
+    "rmsNormalization",  // x / sqrt(mean(x * x) + epsilon) * scale: kernels/rms_normalization.hpp
+    "rotaryEmbedding",   // pairs of numbers, turned by angles: kernels/rotary_embedding.hpp
 };
 
 consteval ops::OpId internal(std::string_view name) {
@@ -41,6 +43,8 @@ inline constexpr ops::OpId op_integer_convolution = internal("integerConvolution
 inline constexpr ops::OpId op_dynamic_quantization = internal("dynamicQuantization");
 inline constexpr ops::OpId op_cached_attention = internal("cachedAttention");
 inline constexpr ops::OpId op_chain = internal("chain");
+inline constexpr ops::OpId op_rms_normalization = internal("rmsNormalization");
+inline constexpr ops::OpId op_rotary_embedding = internal("rotaryEmbedding");
 
 constexpr bool is_internal(ops::OpId op) {
   return static_cast<std::size_t>(op) >= ops::table.size();

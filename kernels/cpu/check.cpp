@@ -9,6 +9,8 @@
 #include "kernels/integer_convolution.hpp"
 #include "kernels/integer_product.hpp"
 #include "kernels/packed_product.hpp"
+#include "kernels/rms_normalization.hpp"
+#include "kernels/rotary_embedding.hpp"
 #include "ops/dimensions.hpp"
 #include "ops/infer.hpp"
 #include "ops/table.hpp"
@@ -96,6 +98,12 @@ class GraphCheck {
     if (node.op == op_cached_attention)
       return expect(node.outputs.size() == 1 && cached_attention(problem_of(graph_, node)),
                     "an attention over a cache is one that our loops take");
+    if (node.op == op_rms_normalization)
+      return expect(rms_normalization(problem_of(graph_, node)).has_value(),
+                    "a normalization is one that our loops take");
+    if (node.op == op_rotary_embedding)
+      return expect(rotary_embedding(problem_of(graph_, node)).has_value(),
+                    "a rotary embedding is one that our loops take");
     expect(node.own_inputs == 1 && node.outputs.size() == 1, "a pass's operator has one operand");
     const PlanValue& in = graph_.values[node.inputs[0]];
     const PlanValue& out = graph_.values[node.outputs[0]];

@@ -172,6 +172,16 @@ std::optional<Cut> layer_normalization(const Problem& problem,
   return outside(problem, innermost, bytes_moved(problem) / bytes_per_ns * 2);
 }
 
+/// A cut of whole rows.
+std::optional<Cut> rotation(const Problem& problem) {
+  const Shape& shape = problem.outputs[0].descriptor.shape;
+  auto cut = outside(problem, shape.size() - 1, bytes_moved(problem) / bytes_per_ns * 2);
+  if (cut)
+    for (std::size_t i = 0; i < problem.inputs.size(); ++i)
+      cut->inputs[i] = meets(problem, i, cut->output);
+  return cut;
+}
+
 }  // namespace
 
 std::optional<Cut> rule(const Problem& problem) {
@@ -192,6 +202,7 @@ std::optional<Cut> rule(const Problem& problem) {
     if (a->layout != InputOperandLayout::nchw) return std::nullopt;
     return outside(problem, 2, bytes_moved(problem) / bytes_per_ns * 4);
   }
+  if (problem.op == op_rotary_embedding) return rotation(problem);
   if (is(problem.op, ops::Family::elementwise) || is(problem.op, ops::Family::activation) ||
       problem.op == op_swish || problem.op == op_reorder)
     return elementwise(problem, bytes_moved(problem) / bytes_per_ns * 2);

@@ -47,6 +47,10 @@ class PlanCompiler {
       check_graph(graph_, "recognise_packed_products");
       join_cached_attention(graph_);
       check_graph(graph_, "join_cached_attention");
+      recognise_rms_normalization(graph_);
+      check_graph(graph_, "recognise_rms_normalization");
+      recognise_rotary_embedding(graph_);
+      check_graph(graph_, "recognise_rotary_embedding");
     }
     if (settings_.optimize) optimize(graph_);
     if (own_loops) {

@@ -49,6 +49,7 @@ KernelResult prepare_packed_product(const Problem& problem);
 KernelResult prepare_pad(const Problem& problem);
 KernelResult prepare_panels(const Problem& problem);
 KernelResult prepare_reverse(const Problem& problem);
+KernelResult prepare_rotary_embedding(const Problem& problem);
 KernelResult prepare_scattered(const Problem& problem);
 KernelResult prepare_tile(const Problem& problem);
 KernelResult prepare_top_k(const Problem& problem);

@@ -1,5 +1,5 @@
-// batchNormalization, instanceNormalization and layerNormalization of float32 in any layout. Sums
-// are in double, and so is x - mean, except in rows of a layerNormalization.
+// batchNormalization, instanceNormalization and layerNormalization of float32 in any layout, and
+// rmsNormalization. Sums are in double, and so is x - mean, except in rows of the last two.
 #include <array>
 #include <cmath>
 
@@ -7,6 +7,7 @@
 #include "kernels/direct/normalized_rows.hpp"
 #include "kernels/elements.hpp"
 #include "kernels/function_kernel.hpp"
+#include "kernels/rms_normalization.hpp"
 #include "kernels/vectors.hpp"
 #include "ops/layouts.hpp"
 #include "ops/table.hpp"
@@ -98,12 +99,14 @@ struct Moments {
   std::size_t channels;
   Scaled scaled;
   double epsilon;
+  bool centred = true;  ///< false: the mean counts as 0, in lines alone
 };
 
 void normalize_lines(const Moments& m, const Affine& affine, const float* in, float* out) {
   const std::size_t count = m.along.extent;
   for (std::size_t i = 0; i < m.along.outer; ++i, in += count, out += count) {
-    const double mean = sum_of(in, count, [](double x) { return x; }) / static_cast<double>(count);
+    const double sum = m.centred ? sum_of(in, count, [](double x) { return x; }) : 0;
+    const double mean = sum / static_cast<double>(count);
     const double squares = sum_of(in, count, [&](double x) { return (x - mean) * (x - mean); });
     const double factor = 1 / std::sqrt(squares / static_cast<double>(count) + m.epsilon);
     const std::size_t channel = i % m.channels;
@@ -163,8 +166,8 @@ void normalize_moments(const Moments& m, const Arguments& arguments) {
 void normalize_rows(const Moments& m, const Arguments& arguments) {
   const float* in = floats(arguments, 0);
   auto* out = reinterpret_cast<float*>(arguments.outputs[0]);
-  NormalizedRows rest{m.along.outer, m.along.extent, static_cast<float>(m.epsilon),
-                      floats(arguments, 1), floats(arguments, 2)};
+  NormalizedRows rest{m.along.outer,        m.along.extent,       static_cast<float>(m.epsilon),
+                      floats(arguments, 1), floats(arguments, 2), m.centred};
   Moments one = m;
   one.along.outer = 1;
   while (true) {
@@ -232,12 +235,22 @@ KernelResult prepare_layer(const Problem& problem) {
                      0);
 }
 
+KernelResult prepare_rms(const Problem& problem) {
+  const auto found = rms_normalization(problem);
+  if (!found) return refuse("not a normalization of plain rows of float32");
+  return make_kernel(
+      [moments = Moments{{found->rows, found->count, 1}, 1, Scaled::along, found->epsilon, false}](
+          const Arguments& arguments) { normalize_rows(moments, arguments); },
+      0);
+}
+
 }  // namespace
 
 std::span<const Entry> normalization_entries() noexcept {
   static constexpr Entry entries[] = {{ops::op("batchNormalization"), prepare_batch},
                                       {ops::op("instanceNormalization"), prepare_instance},
-                                      {ops::op("layerNormalization"), prepare_layer}};
+                                      {ops::op("layerNormalization"), prepare_layer},
+                                      {op_rms_normalization, prepare_rms}};
   return entries;
 }
 

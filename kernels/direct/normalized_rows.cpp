@@ -41,7 +41,9 @@ HWY_INLINE float mean_of(const float* in, std::size_t count, const F& f) {
 std::size_t normalize_all_rows(const NormalizedRows& o, const float* in, float* out) {
   const Real d;
   for (std::size_t row = 0; row < o.rows; ++row, in += o.count, out += o.count) {
-    const auto mean = hn::Set(d, mean_of(in, o.count, [](Reals x) HWY_ATTR { return x; }));
+    const auto mean = o.centred
+                          ? hn::Set(d, mean_of(in, o.count, [](Reals x) HWY_ATTR { return x; }))
+                          : hn::Zero(d);
     const float variance = mean_of(in, o.count, [mean](Reals x) HWY_ATTR {
       const auto off = hn::Sub(x, mean);
       return hn::Mul(off, off);

@@ -1,4 +1,4 @@
-// layerNormalization over a row.
+// layerNormalization and rmsNormalization over a row.
 #pragma once
 
 #include <cstddef>
@@ -10,6 +10,7 @@ struct NormalizedRows {
   float epsilon;
   const float* scales = nullptr;  ///< for each place in a row, or null
   const float* biases = nullptr;  ///< the same
+  bool centred = true;            ///< false: the mean counts as 0
 };
 
 /// Computes (x - mean) / sqrt(variance + epsilon) * scale + bias of each row. `out` may be `in`.

@@ -1,5 +1,6 @@
 // The rows of products with a constant matrix: of one row, of several rows, of 8-bit integers, with
-// packed weights. Also of what is made of products: attention, and convolutions of 8-bit integers.
+// packed weights. Also of what is made of products: attention, rotary
+// embeddings, and convolutions of 8-bit integers.
 #include "kernels/direct/direct.hpp"
 #include "ops/table.hpp"
 
@@ -15,6 +16,7 @@ std::span<const Entry> matrix_entries() noexcept {
       {op_integer_convolution, prepare_integer_convolution, "pairs", nullptr, true},
       {op_packed_product, prepare_packed_product, "packed", nullptr, true},
       {op_cached_attention, prepare_cached_attention, "cached", nullptr, true},
+      {op_rotary_embedding, prepare_rotary_embedding},
   };
   return entries;
 }

@@ -37,6 +37,13 @@ void recognise_packed_products(PlanGraph& graph);
 /// that the mask lets through. Comes before optimize(), which would change its products.
 void join_cached_attention(PlanGraph& graph);
 
+/// Joins a division by the root of a row's mean square, and the scale behind it, into one step.
+/// Comes before optimize() and is no part of it, as only our own loops have such an operator.
+void recognise_rms_normalization(PlanGraph& graph);
+
+/// Joins a rotary embedding into one step, as above.
+void recognise_rotary_embedding(PlanGraph& graph);
+
 /// Computes nodes whose inputs are all constant.
 void fold_constants(PlanGraph& graph);
 

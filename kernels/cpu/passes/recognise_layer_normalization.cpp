@@ -1,5 +1,7 @@
-// Finds (x - mean(x)) / sqrt(mean((x - mean(x))^2) + epsilon) * scale + bias, over the last
-// dimension, as exporters write it.
+// Finds (x - mean(x)) / sqrt(mean((x - mean(x))^2) + epsilon) * scale + bias, and
+// x / sqrt(mean(x^2) + epsilon) * scale, over the last dimension, as exporters write them.
+#include "kernels/rms_normalization.hpp"
+
 #include "kernels/cpu/passes/match.hpp"
 #include "kernels/cpu/passes/passes.hpp"
 
@@ -64,7 +66,88 @@ std::optional<std::pair<std::size_t, ops::ValueId>> scaled_by(PlanGraph& graph,
   return std::pair(reader, graph.add_constant({shape.back()}, *vector));
 }
 
+/// The row and epsilon of sqrt(mean(x^2) + epsilon), if `value` is that.
+std::optional<Normalized> root_mean_square(const Matcher& match, ops::ValueId value) {
+  const PlanNode* const root = match.only_made_by(value, op("sqrt"));
+  const PlanNode* const sum =
+      root == nullptr ? nullptr : match.only_made_by(root->inputs[0], op("add"));
+  if (sum == nullptr) return std::nullopt;
+  for (const auto& [mean, other] : both_orders) {
+    const auto epsilon = match.scalar(sum->inputs[other]);
+    const auto squares = mean_of(match, sum->inputs[mean]);
+    if (!epsilon || !squares) continue;
+    for (const ops::OpId square : {op("mul"), op("pow")})
+      if (const PlanNode* const made = match.made_by(*squares, square))
+        if (is_square(match, *squares, made->inputs[0]))
+          return Normalized{made->inputs[0], double{*epsilon}};
+  }
+  return std::nullopt;
+}
+
+/// The root of which `value` is the reciprocal.
+std::optional<ops::ValueId> inverted(const Matcher& match, ops::ValueId value) {
+  if (const PlanNode* const inverse = match.only_made_by(value, op("reciprocal")))
+    return inverse->inputs[0];
+  const PlanNode* const quotient = match.only_made_by(value, op("div"));
+  if (quotient == nullptr || match.scalar(quotient->inputs[0]) != 1.0F) return std::nullopt;
+  return quotient->inputs[1];
+}
+
+/// True if `x` is a row minus its mean: what follows is a layerNormalization.
+bool is_centred(const Matcher& match, ops::ValueId x) {
+  const PlanNode* const difference = match.made_by(x, op("sub"));
+  return difference != nullptr && mean_of(match, difference->inputs[1]) == difference->inputs[0];
+}
+
+/// The row that `node` divides by the root of its mean square.
+std::optional<Normalized> scaled_down(const Matcher& match, const PlanNode& node) {
+  if (node.op != op("div") && node.op != op("mul")) return std::nullopt;
+  for (const auto& [x, other] : both_orders) {
+    const auto root =
+        node.op == op("div") ? node.inputs[other] : inverted(match, node.inputs[other]);
+    const auto found = root ? root_mean_square(match, *root) : std::nullopt;
+    if (found && found->x == node.inputs[x] && !is_centred(match, found->x) &&
+        match.descriptor(node.outputs[0]) == match.descriptor(found->x))
+      return found;
+    if (node.op == op("div")) break;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
+
+void recognise_rms_normalization(PlanGraph& graph) {
+  Matcher match(graph);
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+    const auto found = scaled_down(match, graph.nodes[i]);
+    if (!found) continue;
+    PlanNode node = graph.nodes[i];
+    const auto last = static_cast<std::uint32_t>(match.descriptor(found->x).shape.size() - 1);
+    node.op = op_rms_normalization;
+    node.attributes = LayerNormalizationAttributes{{{last}}, found->epsilon};
+    node.inputs = {found->x};
+    node.own_inputs = 1;
+    if (!rms_normalization(problem_of(graph, node))) continue;
+    match.forget(i);
+    graph.nodes[i] = node;
+    match.learn(i);
+    const std::size_t next = only_consumer(graph, match.uses(), node.outputs[0]);
+    if (next == Uses::none || graph.nodes[next].op != op("mul")) continue;
+    PlanNode scaled = graph.nodes[next];
+    const auto scale = scaled.inputs[scaled.inputs[0] == node.outputs[0] ? 1 : 0];
+    node.inputs.push_back(scale);
+    node.outputs = scaled.outputs;
+    node.own_inputs = 2;
+    node.label = scaled.label;
+    if (!rms_normalization(problem_of(graph, node))) continue;
+    match.forget(next);
+    match.forget(i);
+    graph.nodes[i].removed = true;
+    graph.nodes[next] = std::move(node);
+    match.learn(next);
+  }
+  graph.sweep();
+}
 
 void recognise_layer_normalization(PlanGraph& graph) {
   Matcher match(graph);
