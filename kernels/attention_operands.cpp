@@ -91,10 +91,13 @@ std::optional<CachedAttention> cached_attention(const Problem& problem) {
       (operands != 4 && operands != 7) || !problem.post_ops.empty() ||
       !problem.outputs[0].lies_plain())
     return std::nullopt;
-  const auto takes = [](const Slot& slot) {
-    return slot.lies_plain() && slot.descriptor.data_type == DataType::float32;
-  };
-  if (!std::ranges::all_of(problem.inputs, takes)) return std::nullopt;
+  const bool halves =
+      has_fused_vectors() && problem.inputs[1].descriptor.data_type == DataType::float16;
+  for (std::size_t i = 0; i < operands; ++i) {
+    const auto type = halves && (i == 1 || i == 2) ? DataType::float16 : DataType::float32;
+    if (!problem.inputs[i].lies_plain() || problem.inputs[i].descriptor.data_type != type)
+      return std::nullopt;
+  }
   const auto shape = [&](std::size_t i) -> const Shape& {
     return problem.inputs[i].descriptor.shape;
   };
@@ -108,6 +111,7 @@ std::optional<CachedAttention> cached_attention(const Problem& problem) {
                     .features = q.back(),
                     .cached = 0,
                     .fresh = 0,
+                    .halves = halves,
                     .scale = 1,
                     .mask = {},
                     .fresh_mask = {}};

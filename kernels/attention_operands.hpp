@@ -50,15 +50,16 @@ struct CachedAttention {
   Shape group_shape;
   std::size_t rows, features;
   std::size_t cached, fresh;  ///< keys; without kn, vn and mn there are no fresh ones
+  bool halves;                ///< cached keys and values are float16
   float scale;
   HeadSteps mask, fresh_mask;  ///< rows x keys
 };
 
-/// Reads a problem of op_cached_attention. Its inputs are float32: q [..., rows, features]; kc and
-/// vc [..., cached, features]; mc, which broadcasts to [..., rows, cached] and has all cached keys.
-/// Then may come kn, vn and mn, the same for fresh keys. Keys outside the first and the last one
-/// that a mask lets through are not read, nor are their values. Returns nullopt if our own loops do
-/// not take it.
+/// Reads a problem of op_cached_attention. Its inputs are float32, except that kc and vc may be
+/// float16 where loops have its casts: q [..., rows, features]; kc and vc [..., cached, features];
+/// mc, which broadcasts to [..., rows, cached] and has all cached keys. Then may come kn, vn and
+/// mn, the same for fresh keys. Keys outside the first and the last one that a mask lets through
+/// are not read, nor are their values. Returns nullopt if our own loops do not take it.
 std::optional<CachedAttention> cached_attention(const Problem& problem);
 
 }  // namespace polychron::kernels

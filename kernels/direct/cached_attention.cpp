@@ -1,6 +1,6 @@
-// Attention of a few rows over a cache that is longer than its tokens, of float32. Written with
-// Highway, which compiles this file once for each instruction set and chooses the processor's at
-// run time.
+// Attention of a few rows over a cache that is longer than its tokens. The cache is of float32 or
+// float16, which becomes float32 in registers; all else is float32. Written with Highway, which
+// compiles this file once for each instruction set and chooses the processor's at run time.
 //
 // Each row is computed alone: the same sums in the same order, whatever rows are beside it and by
 // however many threads.
@@ -28,9 +28,15 @@ namespace hn = hwy::HWY_NAMESPACE;
 using Real = hn::CappedTag<float, 16>;
 using Reals = hn::Vec<Real>;
 
+HWY_INLINE Reals load(const float* from) { return hn::LoadU(Real(), from); }
+HWY_INLINE Reals load(const float16* from) {
+  const hn::Rebind<hwy::float16_t, Real> halves;
+  return hn::PromoteTo(Real(), hn::LoadU(halves, reinterpret_cast<const hwy::float16_t*>(from)));
+}
+
 /// The products of a row with `Count` keys, times `scale`, plus their masks.
-template <std::size_t Count>
-HWY_INLINE void score(const float* q, const float* keys, std::size_t features, float scale,
+template <std::size_t Count, class T>
+HWY_INLINE void score(const float* q, const T* keys, std::size_t features, float scale,
                       const float* mask, float* scores) {
   const Real d;
   Reals sums[Count];
@@ -40,15 +46,16 @@ HWY_INLINE void score(const float* q, const float* keys, std::size_t features, f
     const auto own = hn::LoadU(d, q + i);
     POLYCHRON_UNROLLED_LOOP
     for (std::size_t k = 0; k < Count; ++k)
-      sums[k] = hn::MulAdd(own, hn::LoadU(d, keys + k * features + i), sums[k]);
+      sums[k] = hn::MulAdd(own, load(keys + k * features + i), sums[k]);
   }
   POLYCHRON_UNROLLED_LOOP
   for (std::size_t k = 0; k < Count; ++k)
     scores[k] = hn::GetLane(hn::SumOfLanes(d, sums[k])) * scale + mask[k];
 }
 
-HWY_INLINE void score_all(const float* q, const float* keys, std::size_t count,
-                          std::size_t features, float scale, const float* mask, float* scores) {
+template <class T>
+HWY_INLINE void score_all(const float* q, const T* keys, std::size_t count, std::size_t features,
+                          float scale, const float* mask, float* scores) {
   std::size_t k = 0;
   for (; k + 4 <= count; k += 4)
     score<4>(q, keys + k * features, features, scale, mask + k, scores + k);
@@ -56,20 +63,20 @@ HWY_INLINE void score_all(const float* q, const float* keys, std::size_t count,
 }
 
 /// Adds weighted values to `Vectors` vectors of features.
-template <std::size_t Vectors>
-HWY_INLINE void add_values(const float* weights, const float* values, std::size_t count,
+template <std::size_t Vectors, class T>
+HWY_INLINE void add_values(const float* weights, const T* values, std::size_t count,
                            std::size_t features, Reals* sums) {
   const Real d;
   for (std::size_t k = 0; k < count; ++k) {
     const auto weight = hn::Set(d, weights[k]);
     POLYCHRON_UNROLLED_LOOP
     for (std::size_t v = 0; v < Vectors; ++v)
-      sums[v] = hn::MulAdd(weight, hn::LoadU(d, values + k * features + v * hn::Lanes(d)), sums[v]);
+      sums[v] = hn::MulAdd(weight, load(values + k * features + v * hn::Lanes(d)), sums[v]);
   }
 }
 
-template <std::size_t Vectors>
-HWY_INLINE void weigh(const AttentionRow& row, std::size_t features, std::size_t first) {
+template <std::size_t Vectors, class T>
+HWY_INLINE void weigh(const AttentionRow<T>& row, std::size_t features, std::size_t first) {
   const Real d;
   Reals sums[Vectors];
   POLYCHRON_UNROLLED_LOOP
@@ -82,7 +89,8 @@ HWY_INLINE void weigh(const AttentionRow& row, std::size_t features, std::size_t
 }
 
 /// False if no score is above those of keys that a mask hides: `row.scores` are no weights then.
-bool attend_row(const AttentionRow& row, std::size_t features, float scale) {
+template <class T>
+HWY_INLINE bool attend(const AttentionRow<T>& row, std::size_t features, float scale) {
   const std::size_t lanes = hn::Lanes(Real()), keys = row.cached + row.fresh;
   score_all(row.q, row.keys, row.cached, features, scale, row.mask, row.scores);
   score_all(row.q, row.fresh_keys, row.fresh, features, scale, row.fresh_mask,
@@ -95,6 +103,13 @@ bool attend_row(const AttentionRow& row, std::size_t features, float scale) {
   return true;
 }
 
+bool attend_row(const AttentionRow<float>& row, std::size_t features, float scale) {
+  return attend(row, features, scale);
+}
+bool attend_row_of_halves(const AttentionRow<float16>& row, std::size_t features, float scale) {
+  return attend(row, features, scale);
+}
+
 }  // namespace polychron::kernels::direct::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -103,6 +118,14 @@ namespace polychron::kernels::direct {
 namespace {
 
 HWY_EXPORT(attend_row);
+HWY_EXPORT(attend_row_of_halves);
+
+bool attended(const AttentionRow<float>& row, std::size_t features, float scale) {
+  return HWY_DYNAMIC_DISPATCH(attend_row)(row, features, scale);
+}
+bool attended(const AttentionRow<float16>& row, std::size_t features, float scale) {
+  return HWY_DYNAMIC_DISPATCH(attend_row_of_halves)(row, features, scale);
+}
 
 /// The keys from the first to the last one that the mask lets through.
 struct Seen {
@@ -146,6 +169,16 @@ class CachedAttentionKernel final : public Kernel {
 
   void compute(const RowShare& share, const Arguments& arguments,
                std::span<const std::byte>) const {
+    if (a_.halves) return compute_rows<float16>(share, arguments);
+    compute_rows<float>(share, arguments);
+  }
+
+ private:
+  template <class Cached>
+  void compute_rows(const RowShare& share, const Arguments& arguments) const {
+    const auto cached = [&](std::size_t i) {
+      return reinterpret_cast<const Cached*>(arguments.inputs[i]);
+    };
     const auto input = [&](std::size_t i) {
       return reinterpret_cast<const float*>(arguments.inputs[i]);
     };
@@ -163,19 +196,21 @@ class CachedAttentionKernel final : public Kernel {
       const auto attend = [&](bool all) {
         const std::size_t in_cache = (group * a_.cached + old.first) * a_.features,
                           in_fresh = (group * a_.fresh + own.first) * a_.features;
-        return HWY_DYNAMIC_DISPATCH(attend_row)(
-            {.q = input(0) + i * a_.features,
-             .keys = input(1) + in_cache,
-             .values = input(2) + in_cache,
-             .fresh_keys = input(first_fresh) + in_fresh,
-             .fresh_values = input(first_fresh + 1) + in_fresh,
-             .mask = mask + old.first,
-             .fresh_mask = fresh_mask + own.first,
-             .cached = old.last - old.first,
-             .fresh = own.last - own.first,
-             .all = all,
-             .scores = reinterpret_cast<float*>(arguments.scratch) + share.worker * worker_floats(),
-             .result = reinterpret_cast<float*>(arguments.outputs[0]) + i * a_.features},
+        return attended(
+            AttentionRow<Cached>{
+                .q = input(0) + i * a_.features,
+                .keys = cached(1) + in_cache,
+                .values = cached(2) + in_cache,
+                .fresh_keys = input(first_fresh) + in_fresh,
+                .fresh_values = input(first_fresh + 1) + in_fresh,
+                .mask = mask + old.first,
+                .fresh_mask = fresh_mask + own.first,
+                .cached = old.last - old.first,
+                .fresh = own.last - own.first,
+                .all = all,
+                .scores =
+                    reinterpret_cast<float*>(arguments.scratch) + share.worker * worker_floats(),
+                .result = reinterpret_cast<float*>(arguments.outputs[0]) + i * a_.features},
             a_.features, a_.scale);
       };
       if (attend(false)) continue;
@@ -187,7 +222,6 @@ class CachedAttentionKernel final : public Kernel {
     }
   }
 
- private:
   /// The first number of a mask's row.
   std::int64_t place(const HeadSteps& mask, std::size_t group, std::size_t row) const {
     return head_offset(mask, a_.group_shape, group) + static_cast<std::int64_t>(row) * mask.row;

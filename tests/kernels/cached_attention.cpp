@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "kernels/cpu/cpu_backend.hpp"
+#include "kernels/vectors.hpp"
 #include "ops/table.hpp"
 #include "tests/kernels/graphs.hpp"
 #include "tests/kernels/own_loops.hpp"
@@ -44,6 +45,7 @@ struct Cached {
   bool each_group = false;   ///< masks for each group; one key less in the second
   bool each_row = false;     ///< cached masks for each row, which does not see keys up to its own
   bool one_part = false;     ///< no new keys
+  bool halves = false;       ///< the cache is float16
   float hidden = -infinity;  ///< of masks
   kernels::Problem problem = {};
   std::array<std::vector<float>, 7> inputs = {};
@@ -63,6 +65,7 @@ struct Cached {
     const std::size_t own = each_row ? mask / rows : mask, row = each_row ? mask % rows : 0;
     return key + (each_group ? own % groups % 2 : 0) < length && (!each_row || key >= row);
   }
+  bool is_half(std::size_t i) const { return halves && (i == old_keys || i == old_values); }
   Cached& make(std::uint32_t seed = 1) {
     Random random(seed);
     const std::uint32_t masks = each_group ? groups : 1;
@@ -75,11 +78,14 @@ struct Cached {
     problem.attributes = LinearAttributes{0.25, 0};
     problem.own_inputs = one_part ? std::size_t{new_keys} : shapes.size();
     for (std::size_t i = 0; i < problem.own_inputs; ++i) {
-      problem.inputs.emplace_back().descriptor = {DataType::float32, shapes[i]};
+      problem.inputs.emplace_back().descriptor = {
+          is_half(i) ? DataType::float16 : DataType::float32, shapes[i]};
       for (std::size_t j = 0; j < *element_count(shapes[i]); ++j)
         inputs[i].push_back(i == old_mask   ? sees(j / cached, j % cached) ? 0 : hidden
                             : i == new_mask ? j % fresh <= j / fresh % rows ? 0 : hidden
                                             : static_cast<float>(random.pick(0, 2000)) / 1000 - 1);
+      if (is_half(i))
+        for (float& value : inputs[i]) value = static_cast<float>(float16(value));
     }
     problem.outputs.emplace_back().descriptor = {DataType::float32, shapes[q]};
     return *this;
@@ -107,8 +113,13 @@ struct Cached {
 
 std::vector<float> computed(const Cached& attention, bool in_parts = false) {
   std::vector<std::span<const std::byte>> inputs;
-  for (std::size_t i = 0; i < attention.problem.inputs.size(); ++i)
-    inputs.push_back(std::as_bytes(std::span(attention.inputs[i])));
+  std::array<std::vector<float16>, 7> narrow;
+  for (std::size_t i = 0; i < attention.problem.inputs.size(); ++i) {
+    const auto& wide = attention.inputs[i];
+    narrow[i] = std::vector<float16>(wide.begin(), wide.end());
+    inputs.push_back(attention.is_half(i) ? std::as_bytes(std::span<const float16>(narrow[i]))
+                                          : std::as_bytes(std::span(wide)));
+  }
   return tests::run_fenced<float>(*tests::own_kernel_of(attention.problem), inputs,
                                   attention.inputs[q].size(), to_string(attention.problem),
                                   in_parts ? tests::run_parts : tests::run_whole);
@@ -170,6 +181,7 @@ struct WrittenAttention {
   float new_scale = 0.5F;
   bool other_query = false, swapped_weights = false, swapped = false, mask_first = false;
   bool many_masks = false, computed_scale = false, unmasked = false;
+  DataType keys = DataType::float32, values = DataType::float32;  ///< of the cache, before casts
   int read_too = -1;  ///< the number of an inner result that is an output
 
   GraphMaker maker = {};
@@ -195,7 +207,12 @@ struct WrittenAttention {
   }
   void make() {
     const Shape query{2, rows, features}, old{2, 40, features}, own{2, 5, features};
-    const auto queries = maker.input(query), kc = maker.input(old), vc = maker.input(old),
+    const auto cache = [&](DataType type) {
+      const auto read = maker.input(old, type);
+      const CastAttributes widened{DataType::float32};
+      return type == DataType::float32 ? read : maker.node(op("cast"), {read}, old, widened);
+    };
+    const auto queries = maker.input(query), kc = cache(keys), vc = cache(values),
                kn = maker.input(own), vn = maker.input(own), mc = maker.input(mask),
                mn = maker.input({many_masks ? 2U : 1U, rows, 5}),
                others = other_query ? maker.input(query) : queries;
@@ -278,8 +295,17 @@ bool has_step(Written written, const std::string& what) {
   written.make();
   Runner with(kernels::make_cpu_backend(), written.maker.share());
   Runner without(kernels::make_cpu_backend({.optimize = false}), written.maker.share());
+  const auto& graph = written.maker.graph();
   for (Runner* runner : {&with, &without}) {
     runner->randomize(5);
+    for (std::size_t i = 0; i < graph.inputs.size(); ++i) {
+      const auto& read = graph.values[graph.inputs[i].second].descriptor;
+      if (read.data_type != DataType::float16) continue;
+      Random random(static_cast<std::uint32_t>(i));
+      std::vector<float16> halves(*element_count(read.shape));
+      for (auto& value : halves) value = float16(random.pick(0, 2000) / 1000.0 - 1);
+      runner->set(i, halves);
+    }
     runner->run();
   }
   const auto one = with.get<float>(0), other = without.get<float>(0);
@@ -288,6 +314,16 @@ bool has_step(Written written, const std::string& what) {
       BOOST_ERROR(what << ": element " << i << " is " << one[i] << ", expected " << other[i]);
   return std::ranges::any_of(with.plan().describe(), [](const std::string& step) {
     return step.find("cachedAttention") != std::string::npos;
+  });
+}
+
+/// True if casts of the cache are steps, or parts of steps, of the plan.
+template <class Written>
+bool widens(Written written) {
+  written.make();
+  Runner runner(kernels::make_cpu_backend(), written.maker.share());
+  return std::ranges::any_of(runner.plan().describe(), [](const std::string& step) {
+    return step.find("cast") != std::string::npos;
   });
 }
 
@@ -308,6 +344,7 @@ BOOST_AUTO_TEST_CASE(near_double_precision) {
     attention.each_group = random.pick(0, 1) != 0;
     attention.each_row = random.pick(0, 1) != 0;
     if (random.pick(0, 1) != 0) attention.hidden = std::numeric_limits<float>::lowest();
+    attention.halves = kernels::has_fused_vectors() && random.chance();
     attention.one_part = attention.length > attention.rows && random.pick(0, 1) != 0;
     attention.make(seed);
     check_values(attention, computed(attention));
@@ -316,17 +353,20 @@ BOOST_AUTO_TEST_CASE(near_double_precision) {
 
 BOOST_AUTO_TEST_CASE(places_that_hold_no_token_are_not_read) {
   for (const std::uint32_t length : {0U, 1U, 16U, 39U, 40U}) {
-    auto attention = Cached{.groups = 2, .length = length}.make();
+    const bool halves = kernels::has_fused_vectors() && length % 2 != 0;
+    auto attention = Cached{.groups = 2, .length = length, .halves = halves}.make();
     const auto result = computed(attention);
     check_values(attention, result);
     for (const float left : {nan, infinity, -infinity, 3e38F})
       BOOST_TEST(equal_bits(computed(attention.spoil(left)), result), length << ", " << left);
   }
   // Memory behind them that may not be touched.
-  auto attention = Cached{}.make();
-  const auto result = computed(attention);
-  for (const auto operand : {old_keys, old_values}) attention.inputs[operand].resize(17 * 64);
-  BOOST_TEST(equal_bits(computed(attention), result));
+  for (const bool halves : {false, kernels::has_fused_vectors()}) {
+    auto attention = Cached{.halves = halves}.make();
+    const auto result = computed(attention);
+    for (const auto operand : {old_keys, old_values}) attention.inputs[operand].resize(17 * 64);
+    BOOST_TEST(equal_bits(computed(attention), result));
+  }
 }
 
 // Each row as it would be if it were the only one: the first keys are hidden, too.
@@ -432,6 +472,15 @@ BOOST_AUTO_TEST_CASE(attentions_of_decoders_are_one_step) {
   joined({.mask = {2, 1, 40}}, "a mask for each group");
   joined({.mask = {40}}, "a mask of one dimension");
   joined({.many_masks = true}, "new masks for each group");
+  // Casts of the cache belong to the step, if both are of float16.
+  constexpr auto half = DataType::float16;
+  joined({.keys = half, .values = half}, "a cache of float16");
+  joined({.keys = half}, "keys of float16");
+  joined({.values = half}, "values of float16");
+  BOOST_TEST(widens(WrittenAttention{.keys = half, .values = half}) !=
+             kernels::has_fused_vectors());
+  BOOST_TEST(widens(WrittenAttention{.keys = half}));
+  BOOST_TEST(widens(WrittenAttention{.values = half}));
 }
 
 BOOST_AUTO_TEST_CASE(near_misses_stay) {

@@ -114,11 +114,17 @@ class CachedAttentionJoin {
 
   const Shape& shape(ValueId value) const { return match_.descriptor(value).shape; }
 
+  /// With the cache before its cast, if our loops take that.
   std::optional<PlanNode> taken(PlanNode node) const {
     node.op = op_cached_attention;
     node.own_inputs = node.inputs.size();
-    return cached_attention(problem_of(graph_, node)) ? std::optional(std::move(node))
-                                                      : std::nullopt;
+    PlanNode narrow = node;
+    for (const std::size_t i : {1U, 2U})
+      if (const PlanNode* const cast = match_.made_by(node.inputs[i], op("cast")))
+        narrow.inputs[i] = cast->inputs[0];
+    for (PlanNode* const form : {&narrow, &node})
+      if (cached_attention(problem_of(graph_, *form))) return std::move(*form);
+    return std::nullopt;
   }
 
   // -- cached and new keys apart ------------------------------------------------------------------
