@@ -20,13 +20,14 @@ OperandDescriptor floats(Shape shape) { return {DataType::float32, std::move(sha
 class Decoder {
  public:
   Decoder(const Context& context, const DecoderSizes& sizes, const DecoderWeights& weights,
-          const NetworkShape& shape)
+          const NetworkShape& shape, DataType cache_type)
       : s_(sizes),
         w_(weights),
         rows_(shape.rows),
         context_(shape.context),
         chats_(shape.chats),
         own_rows_(rows_ / chats_),
+        cache_(cache_sizes(sizes, cache_type)),
         b_(context),
         x_(embeddings()),
         caches_(caches()),
@@ -38,7 +39,9 @@ class Decoder {
       const bool last = i + 1 == s_.layers;
       add_layer(i, last && own_rows_ > 1);
     }
-    NamedOperands outputs{{port::rows, b_.concat(new_rows_, 0)}};
+    const auto new_rows = b_.concat(new_rows_, 0);
+    const bool rounds = cache_.type != DataType::float32;
+    NamedOperands outputs{{port::rows, rounds ? b_.cast(new_rows, cache_.type) : new_rows}};
     if (own_rows_ == 1)
       outputs.emplace_back(port::logits, product(normalized(x_, w_.norm), w_.head));
     return b_.build(outputs, options);
@@ -87,7 +90,7 @@ class Decoder {
   std::vector<Operand> caches() {
     std::vector<Operand> all;
     for (std::uint32_t chat = 0; chat < chats_; ++chat)
-      all.push_back(b_.input(port::cache(chat), cache_descriptor(cache_sizes(s_), context_)));
+      all.push_back(b_.input(port::cache(chat), cache_descriptor(cache_, context_)));
     return all;
   }
 
@@ -148,11 +151,13 @@ class Decoder {
   /// [rows, n, features] to [n, rows, features]
   Operand by_head(const Operand& x) { return b_.transpose(x, {.permutation = {{1, 0, 2}}}); }
 
-  /// The cached keys or values of a chat: [groups, context, features].
+  /// The cached keys or values of a chat: [groups, context, features]. The runtime makes one step
+  /// of the cast and the attention.
   Operand cached(std::uint32_t chat, std::uint32_t i) {
     const Shape size{1, s_.groups, context_, s_.features};
     const auto part = b_.slice(caches_[chat], {.starts = {i, 0, 0, 0}, .sizes = size});
-    return b_.reshape(part, {s_.groups, context_, s_.features});
+    const auto own = b_.reshape(part, {s_.groups, context_, s_.features});
+    return cache_.type == DataType::float32 ? own : b_.cast(own, DataType::float32);
   }
 
   Operand scores(const Operand& queries, const Operand& keys, const Operand& mask) {
@@ -258,6 +263,7 @@ class Decoder {
   const DecoderWeights& w_;
   const std::uint32_t rows_, context_, chats_;
   const std::uint32_t own_rows_;  ///< of each chat
+  const CacheSizes cache_;
   GraphBuilder b_;
   Operand x_;                          ///< the residual stream: [rows, width]
   const std::vector<Operand> caches_;  ///< of each chat
@@ -273,15 +279,15 @@ OperandDescriptor angles_descriptor(const DecoderSizes& sizes, std::uint32_t row
   return floats({planes * rows, 1, sizes.features / 2});
 }
 
-CacheSizes cache_sizes(const DecoderSizes& sizes) {
-  return {sizes.layers, sizes.groups, sizes.features};
+CacheSizes cache_sizes(const DecoderSizes& sizes, DataType type) {
+  return {sizes.layers, sizes.groups, sizes.features, type};
 }
 
 Future<Graph> build_decoder(const Context& context, const DecoderSizes& sizes,
                             const DecoderWeights& weights, const NetworkShape& shape,
-                            const std::string& label) {
+                            DataType cache_type, const std::string& label) {
   const BuildOptions options{.label = label};
-  return Decoder(context, sizes, weights, shape).build(options);
+  return Decoder(context, sizes, weights, shape, cache_type).build(options);
 }
 
 }  // namespace polychron::text::detail

@@ -23,11 +23,11 @@ inline constexpr const char* angles = "angles";
 OperandDescriptor angles_descriptor(const DecoderSizes& sizes, std::uint32_t rows);
 
 /// The sizes of its keys and values.
-CacheSizes cache_sizes(const DecoderSizes& sizes);
+CacheSizes cache_sizes(const DecoderSizes& sizes, DataType type);
 
 /// Network::build().
 Future<Graph> build_decoder(const Context& context, const DecoderSizes& sizes,
                             const DecoderWeights& weights, const NetworkShape& shape,
-                            const std::string& label);
+                            DataType cache_type, const std::string& label);
 
 }  // namespace polychron::text::detail

@@ -12,14 +12,16 @@ namespace {
 
 class GgufNetwork final : public Network {
  public:
-  GgufNetwork(const Context& context, const GgufFile& file)
-      : sizes_(file.header()), weights_(read_weights(file, sizes_, context)) {}
+  GgufNetwork(const Context& context, const GgufFile& file, DataType cache_type)
+      : sizes_(file.header()),
+        cache_type_(cache_type),
+        weights_(read_weights(file, sizes_, context)) {}
 
-  CacheSizes cache() const override { return cache_sizes(sizes_); }
+  CacheSizes cache() const override { return cache_sizes(sizes_, cache_type_); }
   bool joins_chats() const override { return true; }
   Future<Graph> build(const Context& context, const NetworkShape& shape,
                       const std::string& label) const override {
-    return build_decoder(context, sizes_, weights_, shape, label);
+    return build_decoder(context, sizes_, weights_, shape, cache_type_, label);
   }
   void drop_weights() override {
     auto embedding = std::move(weights_.embedding);
@@ -61,17 +63,20 @@ class GgufNetwork final : public Network {
   }
 
   const DecoderSizes sizes_;
+  const DataType cache_type_;
   DecoderWeights weights_;
 };
 
 }  // namespace
 
-ModelFiles read_gguf_model(const Context& context, const std::filesystem::path& path) {
+ModelFiles read_gguf_model(const Context& context, const std::filesystem::path& path,
+                           std::optional<DataType> cache_type) {
   const GgufFile file(path);
   Tokenizer tokenizer(file.header());
   const auto chat = chat_template(file.header(), tokenizer);
   const auto length = DecoderSizes(file.header()).context;
-  return {std::move(tokenizer), chat, length, std::make_unique<GgufNetwork>(context, file)};
+  return {std::move(tokenizer), chat, length,
+          std::make_unique<GgufNetwork>(context, file, cache_type.value_or(DataType::float32))};
 }
 
 }  // namespace polychron::text::detail

@@ -21,13 +21,7 @@ ModelState::ModelState(const Context& on, ModelFiles files, const LoadOptions& o
       chats(options.chats),
       chat(files.chat),
       now(options.now ? options.now : &std::chrono::steady_clock::now) {
-  if (chats == 0) polychron::detail::refuse(ErrorKind::type_error, "chats: expected 1 or more");
-  const auto cache = byte_length(cache_descriptor(sizes, context_length));
-  if (context_length < 2 || !cache || *cache > max_tensor_byte_length)
-    polychron::detail::refuse(ErrorKind::type_error,
-                              "context_length: expected 2 or more, with keys and values of at "
-                              "most " +
-                                  describe_bytes(max_tensor_byte_length));
+  check_sizes();
   std::vector<Future<Graph>> graphs;
   const auto build = [&](std::vector<Step>& steps, std::uint32_t rows, std::uint32_t of) {
     steps.push_back({.shape = {rows, context_length, of}});
@@ -43,6 +37,16 @@ ModelState::ModelState(const Context& on, ModelFiles files, const LoadOptions& o
   if (joint.back().shape.rows > 2)
     spare = create(cache_descriptor(sizes, context_length), {.writable = false});
   network->drop_weights();
+}
+
+void ModelState::check_sizes() const {
+  using polychron::detail::refuse;
+  if (chats == 0) refuse(ErrorKind::type_error, "chats: expected 1 or more");
+  const auto cache = byte_length(cache_descriptor(sizes, context_length));
+  if (context_length < 2 || !cache || *cache > max_tensor_byte_length)
+    refuse(ErrorKind::type_error,
+           "context_length: expected 2 or more, with keys and values of at most " +
+               describe_bytes(max_tensor_byte_length));
 }
 
 Tensor ModelState::create(const OperandDescriptor& descriptor, const TensorUsage& usage) const {
@@ -68,8 +72,14 @@ std::string label_of(const std::filesystem::path& path) {
   return (path / "").parent_path().filename().string();
 }
 
-bool is_onnx(const std::filesystem::path& path) {
-  return is_folder(path) || path.extension() == ".onnx";
+ModelFiles read_files(const Context& context, const std::filesystem::path& path,
+                      std::optional<DataType> cache_type) {
+  if (cache_type && *cache_type != DataType::float32 && *cache_type != DataType::float16)
+    polychron::detail::refuse(
+        ErrorKind::type_error,
+        "cache_type: expected float32 or float16, got " + std::string(to_string(*cache_type)));
+  const bool is_onnx = is_folder(path) || path.extension() == ".onnx";
+  return is_onnx ? read_onnx_model(path, cache_type) : read_gguf_model(context, path, cache_type);
 }
 
 }  // namespace
@@ -81,8 +91,7 @@ Model Model::load(const Context& context, const std::filesystem::path& path,
   const auto label = options.label.empty() ? detail::label_of(path) : options.label;
   return polychron::detail::with_errors([&] {
     try {
-      auto files = detail::is_onnx(path) ? detail::read_onnx_model(path)
-                                         : detail::read_gguf_model(context, path);
+      auto files = detail::read_files(context, path, options.cache_type);
       return Model(
           std::make_shared<const detail::ModelState>(context, std::move(files), options, label));
     } catch (const Error& error) {

@@ -48,6 +48,8 @@ class ModelState {
   mutable Scheduler scheduler;
 
  private:
+  /// Throws type_error.
+  void check_sizes() const;
   Tensor create(const OperandDescriptor& descriptor, const TensorUsage& usage) const;
   void create_tensors(Step& step, Graph graph) const;
 };

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -77,14 +78,16 @@ struct ModelFiles {
   std::unique_ptr<Network> network;
 };
 
-/// Throws Error: bad_data, not_supported, and as Context::create_constant_tensor() does.
-ModelFiles read_gguf_model(const Context& context, const std::filesystem::path& file);
+/// Throws Error: bad_data, not_supported, and as Context::create_constant_tensor() does. Without
+/// `cache_type`, which is float32 or float16, it is float32.
+ModelFiles read_gguf_model(const Context& context, const std::filesystem::path& file,
+                           std::optional<DataType> cache_type = std::nullopt);
 
 /// False also if nothing can be seen there.
 bool is_folder(const std::filesystem::path& path);
 
 /// `path`: the model, or the folder with model.onnx and the files of its tokenizer. Throws Error:
-/// bad_data, not_supported, out_of_memory.
-ModelFiles read_onnx_model(const std::filesystem::path& path);
+/// bad_data, not_supported, out_of_memory. Without `cache_type` the model's own type is taken.
+ModelFiles read_onnx_model(const std::filesystem::path& path, std::optional<DataType> cache_type);
 
 }  // namespace polychron::text::detail

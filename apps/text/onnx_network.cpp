@@ -36,10 +36,12 @@ std::string present_name(std::uint32_t i) {
 
 class OnnxNetwork final : public Network {
  public:
-  OnnxNetwork(onnx::Model model, std::size_t tokens)
+  OnnxNetwork(onnx::Model model, std::size_t tokens, std::optional<DataType> cache_type)
       : model_(std::move(model)),
         tokens_(static_cast<std::uint32_t>(tokens)),
-        cache_(sizes_of(model_->summary())) {
+        past_(sizes_of(model_->summary())),
+        cache_(past_) {
+    if (cache_type) cache_.type = *cache_type;
     check_inputs(model_->summary());
     check_outputs(model_->summary());
   }
@@ -65,7 +67,7 @@ class OnnxNetwork final : public Network {
     std::vector<Operand> rows;
     for (std::uint32_t i = 0; i < 2 * cache_.layers; ++i)
       rows.push_back(new_rows(b, output(present_name(i)), shape));
-    NamedOperands outputs{{port::rows, b.concat(rows, 0)}};
+    NamedOperands outputs{{port::rows, as_type(b, b.concat(rows, 0), cache_.type)}};
     if (shape.rows == 1) outputs.emplace_back(port::logits, logits(b, output("logits")));
     return b.build(outputs, {.label = label});
   }
@@ -148,8 +150,9 @@ class OnnxNetwork final : public Network {
     const auto cache = b.input(port::cache(0), cache_descriptor(cache_, shape.context));
     const Shape size{1, cache_.groups, shape.context, cache_.features};
     for (std::uint32_t i = 0; i < 2 * cache_.layers; ++i)
-      options.operands.emplace(past_name(i),
-                               b.slice(cache, {.starts = {i, 0, 0, 0}, .sizes = size}));
+      options.operands.emplace(
+          past_name(i),
+          as_type(b, b.slice(cache, {.starts = {i, 0, 0, 0}, .sizes = size}), past_.type));
     return onnx::import_model(*model_, b, options);
   }
 
@@ -158,6 +161,10 @@ class OnnxNetwork final : public Network {
     auto bytes = Buffer(sizeof(std::int64_t));
     bytes.as<std::int64_t>()[0] = 1;
     return onnx::make_value({DataType::int64, Shape(rank, 1)}, std::move(bytes));
+  }
+
+  static Operand as_type(GraphBuilder& b, const Operand& x, DataType type) {
+    return x.data_type() == type ? x : b.cast(x, type);
   }
 
   /// 0, 1, 2, ...: [1, count]
@@ -172,10 +179,10 @@ class OnnxNetwork final : public Network {
     const Shape alone{1, cache_.groups, shape.rows, cache_.features};
     auto whole = alone;
     whole[2] += shape.context;
-    if (present.data_type() == cache_.type && present.shape() == alone) return present;
-    if (present.data_type() != cache_.type || present.shape() != whole)
+    if (present.data_type() == past_.type && present.shape() == alone) return present;
+    if (present.data_type() != past_.type || present.shape() != whole)
       unsupported("present keys or values " + to_string(present.descriptor()) + ": expected " +
-                  to_string(OperandDescriptor{cache_.type, whole}));
+                  to_string(OperandDescriptor{past_.type, whole}));
     return b.slice(present, {.starts = {0, 0, shape.context, 0}, .sizes = alone});
   }
 
@@ -192,7 +199,8 @@ class OnnxNetwork final : public Network {
 
   std::optional<onnx::Model> model_;
   const std::uint32_t tokens_;
-  const CacheSizes cache_;
+  const CacheSizes past_;  ///< as the model has it
+  CacheSizes cache_;       ///< with the type that is asked for
 };
 
 }  // namespace
@@ -202,12 +210,12 @@ bool is_folder(const std::filesystem::path& path) {
   return std::filesystem::is_directory(path, failed);
 }
 
-ModelFiles read_onnx_model(const std::filesystem::path& path) {
+ModelFiles read_onnx_model(const std::filesystem::path& path, std::optional<DataType> cache_type) {
   const auto file = is_folder(path) ? path / "model.onnx" : path;
   const auto side = read_side_files(file.parent_path());
   Tokenizer tokenizer(side.metadata, side.ends);
   const auto chat = chat_template(side.metadata, tokenizer);
-  auto network = std::make_unique<OnnxNetwork>(onnx::load(file), tokenizer.size());
+  auto network = std::make_unique<OnnxNetwork>(onnx::load(file), tokenizer.size(), cache_type);
   return {std::move(tokenizer), chat, side.context_length, std::move(network)};
 }
 

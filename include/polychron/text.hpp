@@ -20,6 +20,7 @@
 #include "polychron/braces.hpp"
 #include "polychron/cancellation.hpp"
 #include "polychron/context.hpp"
+#include "polychron/descriptor.hpp"
 #include "polychron/future.hpp"
 
 namespace polychron::text {
@@ -35,6 +36,9 @@ struct LoadOptions {
   /// Tokens of a prompt and its text together, at most. Keys and values of this number of tokens
   /// take memory during each generation. Less if the model was made for less.
   std::uint32_t context_length = 1024;
+  /// Of keys and values between steps: float32, or float16, which takes half the memory and rounds
+  /// them. Empty: float32; of an ONNX model its own.
+  std::optional<DataType> cache_type{};
   /// Generations that run at once, at most; 1 or more. Up to 8 share a step, which reads the
   /// weights once; those of an ONNX model take turns. Others wait until one ends, in the order in
   /// which they came. So does one for whose keys and values ContextOptions::memory_limit leaves no

@@ -20,10 +20,14 @@ struct ArchitecturesFixture {
   Runtime runtime;
   Context context = runtime.create_context().get();
 
-  text::Model load(const File& file) const {
+  text::Model load(const File& file, DataType cache_type = DataType::float32) const {
     const TemporaryFile written(file.bytes());
-    return text::Model::load(context, written.path(), {.label = "tiny", .chats = 2});
+    const text::LoadOptions options{.label = "tiny", .cache_type = cache_type, .chats = 2};
+    return text::Model::load(context, written.path(), options);
   }
+  /// Logarithms of probabilities differ from those of plain loops by less than `most`.
+  void check_probabilities(const TinyModel& tiny, const text::Model& model, double most,
+                           const std::string& what) const;
   /// The error of loading the file.
   std::string error_of(const File& file) const {
     try {
@@ -42,35 +46,57 @@ double log_of_sum(const std::vector<double>& logits) {
   return most + std::log(sum);
 }
 
+// Prompts without pieces, with one that is longer than the window, and with several.
+void ArchitecturesFixture::check_probabilities(const TinyModel& tiny, const text::Model& model,
+                                               double most, const std::string& what) const {
+  const auto all = static_cast<std::uint32_t>(tiny.tokens.size());
+  double worst = 0;
+  for (const std::size_t length : {1U, 2U, 30U, 130U}) {
+    const auto prompt = prompt_of(length);
+    const auto made = model.generate(prompt, {.max_tokens = 5, .top_logprobs = all}).get();
+    auto tokens = model.tokenize(prompt);
+    for (const auto& [chosen, top] : made.logprobs) {
+      BOOST_REQUIRE(top.size() == all);
+      const auto logits = tiny.logits(tokens);
+      const auto sum = log_of_sum(logits);
+      for (const auto& each : top)
+        worst = std::max(worst, std::abs(each.logprob - (logits[each.token] - sum)));
+      BOOST_TEST(chosen.token == top.front().token);
+      tokens.push_back(chosen.token);
+    }
+    BOOST_TEST(!made.logprobs.empty());
+  }
+  BOOST_TEST(worst < most, what << ": " << worst);
+}
+
 }  // namespace
 
 BOOST_FIXTURE_TEST_SUITE(architectures, ArchitecturesFixture)
 
-// Prompts without pieces, with one that is longer than the window, and with several.
 BOOST_AUTO_TEST_CASE(probabilities_are_those_of_plain_loops) {
   for (const auto* name : {"llama", "qwen2", "qwen3", "gemma3"})
     for (const bool packed : {false, true}) {
       TinyModel tiny(3, name);
       const auto model = load(packed ? packed_file(tiny) : tiny.file());
-      const auto all = static_cast<std::uint32_t>(tiny.tokens.size());
-      double worst = 0;
-      for (const std::size_t length : {1U, 2U, 30U, 130U}) {
-        const auto prompt = prompt_of(length);
-        const auto made = model.generate(prompt, {.max_tokens = 5, .top_logprobs = all}).get();
-        auto tokens = model.tokenize(prompt);
-        for (const auto& [chosen, top] : made.logprobs) {
-          BOOST_REQUIRE(top.size() == all);
-          const auto logits = tiny.logits(tokens);
-          const auto sum = log_of_sum(logits);
-          for (const auto& each : top)
-            worst = std::max(worst, std::abs(each.logprob - (logits[each.token] - sum)));
-          BOOST_TEST(chosen.token == top.front().token);
-          tokens.push_back(chosen.token);
-        }
-        BOOST_TEST(!made.logprobs.empty());
-      }
-      BOOST_TEST(worst < 1e-4, name << (packed ? ", packed: " : ": ") << worst);
+      check_probabilities(tiny, model, 1e-4, name + std::string(packed ? ", packed" : ""));
     }
+}
+
+// Keys and values are rounded to 11 bits.
+BOOST_AUTO_TEST_CASE(a_cache_of_float16_gives_nearly_the_same) {
+  for (const auto* name : {"llama", "qwen2", "qwen3", "gemma3"}) {
+    TinyModel tiny(3, name);
+    check_probabilities(tiny, load(tiny.file(), DataType::float16), 1e-2, name);
+  }
+  const TemporaryFile written(TinyModel().file().bytes());
+  BOOST_CHECK_EXCEPTION(
+      text::Model::load(context, written.path(), {.cache_type = DataType::int8}), Error,
+      [](const Error& error) {
+        return error.root().kind() == ErrorKind::type_error &&
+               std::string(error.what())
+                       .find("cache_type: expected float32 or float16, got int8") !=
+                   std::string::npos;
+      });
 }
 
 BOOST_AUTO_TEST_CASE(tensors_and_sizes_are_those_of_the_architecture) {

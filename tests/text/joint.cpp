@@ -46,9 +46,13 @@ struct JointFixture : text_tests::ModelFixture {
 
 /// What a row of a step reads.
 struct RowInputs {
-  std::vector<float> embedding, angles, cache;
+  std::vector<float> embedding, angles, cache;  ///< the cache is rounded to its own type
   std::int32_t length;
 };
+
+OperandDescriptor cache_of(const ModelState& model) {
+  return cache_descriptor(model.sizes, model.context_length);
+}
 
 RowInputs row_inputs(const ModelState& model, Random& random) {
   const auto floats = [&](std::size_t count) {
@@ -83,11 +87,14 @@ StepResult run(const ModelState& model, const Step& step, const std::vector<RowI
   auto inputs = step.inputs;
   for (const auto& row : rows) {
     embedding.insert(embedding.end(), row.embedding.begin(), row.embedding.end());
-    const auto descriptor = cache_descriptor(model.sizes, model.context_length);
     inputs.emplace_back(port::cache(static_cast<std::uint32_t>(lengths.size())),
-                        context.create_tensor({descriptor, true, true, {}}).get());
+                        context.create_tensor({cache_of(model), true, true, {}}).get());
     lengths.push_back(row.length);
-    context.write_tensor(inputs.back().second, row.cache);
+    if (model.sizes.type == DataType::float32)
+      context.write_tensor(inputs.back().second, row.cache);
+    else
+      context.write_tensor(inputs.back().second,
+                           std::vector<float16>(row.cache.begin(), row.cache.end()));
   }
   const auto half = model.sizes.features / 2;
   for (std::size_t plane = 0; plane < rows.front().angles.size(); plane += half)
@@ -99,8 +106,14 @@ StepResult run(const ModelState& model, const Step& step, const std::vector<RowI
   context.write_tensor(input_of(step, port::angles), angles);
   context.write_tensor(input_of(step, port::length), lengths);
   context.dispatch(step.graph, inputs, {{port::rows, step.new_rows}, {port::logits, step.logits}});
+  const auto rows_of = [&](const Buffer& made) {
+    if (model.sizes.type == DataType::float32) return made.to_vector<float>();
+    std::vector<float> wide;
+    for (const float16 value : made.to_vector<float16>()) wide.push_back(static_cast<float>(value));
+    return wide;
+  };
   return {context.read_tensor(step.logits).get().to_vector<float>(),
-          context.read_tensor(step.new_rows).get().to_vector<float>()};
+          rows_of(context.read_tensor(step.new_rows).get())};
 }
 
 bool same_bits(const float* a, const float* b, std::size_t count) {
@@ -130,13 +143,14 @@ BOOST_FIXTURE_TEST_SUITE(joint, JointFixture)
 BOOST_AUTO_TEST_CASE(a_row_of_a_joint_step_has_the_bits_that_it_has_alone) {
   const TemporaryFile packed(packed_file(tiny).bytes());
   for (const int cores : {1, 2})
-    for (const TemporaryFile* weights : std::array<const TemporaryFile*, 2>{&file, &packed}) {
-      const auto own = runtime.create_context({.cores = cores}).get();
-      const ModelState state(own, read_gguf_model(own, weights->path()), {.context_length = 100},
-                             "tiny");
-      BOOST_TEST(state.joint.size() == 4U);
-      for (const auto& step : state.joint) check_rows(state, step, weights == &packed);
-    }
+    for (const TemporaryFile* weights : std::array<const TemporaryFile*, 2>{&file, &packed})
+      for (const auto type : {DataType::float32, DataType::float16}) {
+        const auto own = runtime.create_context({.cores = cores}).get();
+        const ModelState state(own, read_gguf_model(own, weights->path(), type),
+                               {.context_length = 100}, "tiny");
+        BOOST_TEST(state.joint.size() == 4U);
+        for (const auto& step : state.joint) check_rows(state, step, weights == &packed);
+      }
 }
 
 BOOST_AUTO_TEST_CASE(a_row_has_its_bits_in_other_architectures) {

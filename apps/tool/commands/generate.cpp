@@ -21,7 +21,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 struct TextOptions {
-  std::string model, prompt;
+  std::string model, prompt, cache;
   bool raw = false, time = false;
   int cores = 0;
   polychron::text::LoadOptions load;
@@ -60,6 +60,9 @@ void generate_text(TextOptions options, bool force_progress) {
   polychron::Runtime runtime;
   const auto context = runtime.create_context({.cores = options.cores}).get();
   options.load.chats = 1;
+  if (!options.cache.empty())
+    options.load.cache_type =
+        options.cache == "float16" ? polychron::DataType::float16 : polychron::DataType::float32;
   const auto model = polychron::text::Model::load(context, options.model, options.load);
   progress.clear();
   const auto begin = Clock::now();
@@ -131,6 +134,10 @@ void add_generate(CLI::App& app, const Globals& globals) {
       ->check(whole_number(2, 1U << 20U))
       ->type_name("N")
       ->capture_default_str();
+  command
+      ->add_option("--cache", options->cache, "Keys and values between steps: float32 or float16")
+      ->check(one_of({"float32", "float16"}))
+      ->type_name("TYPE");
   command->add_option("--cores", options->cores, "Cores that work together; 0: all")
       ->check(whole_number(0, 1024))
       ->type_name("N")
