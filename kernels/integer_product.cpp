@@ -8,7 +8,6 @@
 namespace polychron::kernels {
 namespace {
 
-
 /// The number of zero points if those of `shape` repeat along the rows of `rows`: one for all, or
 /// one for each row of the last dimensions.
 std::optional<std::size_t> repeating_zeros(const Shape& shape, const Shape& rows) {

@@ -24,24 +24,24 @@ inline constexpr std::size_t pairs_at_once = 2;
 /// step whose elements are too large becomes two, of every other element. Two steps are added in 16
 /// bits where both are small.
 struct IntegerTiles {
-  std::size_t count = 0;                      ///< of rows
-  std::size_t pairs = 0;                      ///< of each row, an even number
-  const std::int16_t* rows = nullptr;         ///< elements minus their zero point
-  const std::byte* narrow_rows = nullptr;     ///< elements plus offset_of_row()
-  const std::int32_t* row_sums = nullptr;     ///< the sum of each row's numbers in `rows`
-  const std::int32_t* row_zeros = nullptr;    ///< the zero points of `narrow_rows`
+  std::size_t count = 0;                    ///< of rows
+  std::size_t pairs = 0;                    ///< of each row, an even number
+  const std::int16_t* rows = nullptr;       ///< elements minus their zero point
+  const std::byte* narrow_rows = nullptr;   ///< elements plus offset_of_row()
+  const std::int32_t* row_sums = nullptr;   ///< the sum of each row's numbers in `rows`
+  const std::int32_t* row_zeros = nullptr;  ///< the zero points of `narrow_rows`
   /// Of a narrow panel: for each step, which four neighbours it has. Null for another panel.
   const std::uint16_t* fours = nullptr;
   std::size_t steps = 0;    ///< of a narrow panel
   std::size_t doubled = 0;  ///< the first steps: each two of them are added in 16 bits
   /// For each pair of its rows, or for each step, the elements of all columns.
   const std::int8_t* panel = nullptr;
-  const std::int32_t* sums = nullptr;   ///< of the columns' elements
-  const std::int32_t* zeros = nullptr;  ///< the columns' zero points
-  DataType type = DataType::int32;      ///< of the results: int32, float32, int8 or uint8
-  const float* factors = nullptr;       ///< of the columns, for other results than int32
-  const float* summands = nullptr;      ///< of the columns, added after the factor
-  const float* scales = nullptr;        ///< of the columns, for results of 8 bits
+  const std::int32_t* sums = nullptr;          ///< of the columns' elements
+  const std::int32_t* zeros = nullptr;         ///< the columns' zero points
+  DataType type = DataType::int32;             ///< of the results: int32, float32, int8 or uint8
+  const float* factors = nullptr;              ///< of the columns, for other results than int32
+  const float* summands = nullptr;             ///< of the columns, added after the factor
+  const float* scales = nullptr;               ///< of the columns, for results of 8 bits
   const std::int32_t* result_zeros = nullptr;  ///< the same
   std::byte* results = nullptr;                ///< of the first row
   std::size_t step = 0;                        ///< elements between rows of the results
@@ -50,8 +50,8 @@ struct IntegerTiles {
 
 /// The columns of a panel.
 std::size_t integer_columns();
-/// The largest sum of the magnitudes of neighbours that are added in 16 bits. 0: there are no narrow
-/// panels on this processor.
+/// The largest sum of the magnitudes of neighbours that are added in 16 bits. 0: there are no
+/// narrow panels on this processor.
 std::int32_t most_of_narrow_sum();
 /// True if an instruction of the processor adds four products of bytes: all panels are narrow.
 bool adds_four_products();

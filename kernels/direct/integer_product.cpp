@@ -202,8 +202,9 @@ class IntegerProduct final : public Kernel {
         .narrow_rows = rows.narrow,
         .row_sums = rows.sums,
         .row_zeros = rows.zeros,
-        .fours = narrow ? reinterpret_cast<const std::uint16_t*>(elements + shape.steps * 4 * width_)
-                        : nullptr,
+        .fours = narrow
+                     ? reinterpret_cast<const std::uint16_t*>(elements + shape.steps * 4 * width_)
+                     : nullptr,
         .steps = shape.steps,
         .doubled = shape.doubled,
         .panel = reinterpret_cast<const std::int8_t*>(elements),

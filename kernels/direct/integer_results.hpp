@@ -1,5 +1,5 @@
-// Sums of 8-bit integers as they are stored: in 32 bits, or quantized to 8 bits again. Included once
-// for each of Highway's targets.
+// Sums of 8-bit integers as they are stored: in 32 bits, or quantized to 8 bits again. Included
+// once for each of Highway's targets.
 #if defined(POLYCHRON_INTEGER_RESULTS) == defined(HWY_TARGET_TOGGLE)
 #ifdef POLYCHRON_INTEGER_RESULTS
 #undef POLYCHRON_INTEGER_RESULTS

@@ -239,8 +239,9 @@ HWY_INLINE void multiply_narrow_rows(const IntegerTiles& tiles, std::size_t firs
     sums[r][0] = hn::Mul(zero, hn::LoadU(d, tiles.sums));
     sums[r][1] = hn::Mul(zero, hn::LoadU(d, tiles.sums + lanes));
   }
-  const auto columns = [&](std::size_t v)
-                           HWY_ATTR { return hn::BitCast(d, hn::LoadU(bytes, panel + v * 4 * lanes)); };
+  const auto columns = [&](std::size_t v) HWY_ATTR {
+    return hn::BitCast(d, hn::LoadU(bytes, panel + v * 4 * lanes));
+  };
   std::size_t i = 0;
   for (; i < tiles.doubled; i += 2, panel += 8 * vectors_of_panel * lanes) {
     const auto a_left = columns(0), a_right = columns(1), b_left = columns(2), b_right = columns(3);

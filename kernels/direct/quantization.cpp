@@ -268,8 +268,8 @@ KernelResult prepare_dynamic(const Problem& problem) {
     const float zero = Quantizer<std::uint8_t>::apply(-low, scale, 0);
     *reinterpret_cast<float*>(arguments.outputs[1]) = scale;
     arguments.outputs[2][0] = static_cast<std::byte>(zero);
-    quantize_run<std::uint8_t>(in, reinterpret_cast<std::uint8_t*>(arguments.outputs[0]),
-                               count, scale, zero);
+    quantize_run<std::uint8_t>(in, reinterpret_cast<std::uint8_t*>(arguments.outputs[0]), count,
+                               scale, zero);
   });
 }
 

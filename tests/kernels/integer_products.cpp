@@ -35,8 +35,7 @@ std::vector<std::byte> bytes_of(std::size_t count, DataType type, Fill fill, Ran
   std::vector<std::byte> bytes(count);
   const std::uint32_t least = is_signed(type) ? 128 : 0;
   for (std::byte& x : bytes) {
-    const bool smaller =
-        fill == Fill::smaller || (fill == Fill::mixed && random.pick(0, 99) != 0);
+    const bool smaller = fill == Fill::smaller || (fill == Fill::mixed && random.pick(0, 99) != 0);
     x = static_cast<std::byte>(smaller                 ? random.pick(0, 64) + 96 + least
                                : fill == Fill::small   ? random.pick(0, 128) + 64 + least
                                : fill == Fill::lowest  ? least
@@ -296,8 +295,8 @@ BOOST_AUTO_TEST_CASE(neighbours_at_the_end_of_16_bits_do_not_saturate) {
 // Four products fit 16 bits if the magnitudes of four neighbours add up to 128.
 BOOST_AUTO_TEST_CASE(steps_at_the_end_of_16_bits_do_not_saturate) {
   constexpr std::int32_t neighbours[][4] = {
-      {64, 0, 64, 0},   {64, 1, 64, 0},       {127, 0, 1, 0},      {127, 0, 2, 0},
-      {-128, 0, 0, 0},  {-128, 0, 0, -1},     {32, 32, 32, 32},    {32, 32, 32, 33},
+      {64, 0, 64, 0},    {64, 1, 64, 0},       {127, 0, 1, 0},       {127, 0, 2, 0},
+      {-128, 0, 0, 0},   {-128, 0, 0, -1},     {32, 32, 32, 32},     {32, 32, 32, 33},
       {-33, 32, 32, 32}, {-32, -32, -32, -33}, {127, 127, 127, 127}, {-128, -128, -128, -128}};
   for (const auto right : eight_bits)
     for (const auto& four : neighbours)
