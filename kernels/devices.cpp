@@ -43,8 +43,9 @@ std::string bytes_text() {
 }
 
 Device find_cpu() {
-  Device cpu{
-      "cpu", onednn::library_version() + ", " + onednn::cpu_isa() + ", " + loops_text() + ", " + bytes_text(),
+  Device cpu{"cpu",
+             onednn::library_version() + ", " + onednn::cpu_isa() + ", " + loops_text() + ", " +
+                 bytes_text(),
              "",
              {}};
   for (const ops::Row& row : ops::rows()) cpu.operators.push_back(ops::id(row));
