@@ -175,6 +175,7 @@ class ConvolutionRecogniser {
     const auto whole = difference_of(match_, slice == nullptr ? part : slice->inputs[0]);
     if (!whole || !graph_.is_constant(whole->elements)) return {};
     const Shape &all = shape(whole->elements), &of = shape(part);
+    if (all.size() != of.size()) return {};
     std::uint32_t begin = 0;
     if (slice != nullptr) {
       const auto& a = std::get<SliceAttributes>(slice->attributes);
@@ -244,7 +245,7 @@ class ConvolutionRecogniser {
     static constexpr std::byte none{};
     const auto bytes = numbers<std::byte>(elements);
     const auto zeros = zero == ops::no_value ? std::span(&none, 1) : numbers<std::byte>(zero);
-    const bool by_filter = !zeros.empty() && zeros.size() == shape(elements)[0] &&
+    const bool by_filter = zeros.size() > 1 && zeros.size() == shape(elements)[0] &&
                            shape(zero).size() == 4 && shape(zero)[0] == zeros.size();
     if (bytes.empty() || (zeros.size() != 1 && !by_filter)) return {};
     const bool is_signed = type(elements) == DataType::int8;
