@@ -19,19 +19,19 @@ RightMatrix RightMatrix::of(const Problem& problem) {
 namespace {
 
 using Four [[gnu::vector_size(16)]] = float;
-constexpr std::size_t four = 4;
+constexpr std::size_t side = 4;
 
 /// Copies four columns of four elements, which are side by side in their column, into four rows.
 void transpose_four(const float* from, std::int64_t column_step, float* to, std::size_t row_step) {
-  Four columns[four];
-  for (std::size_t c = 0; c < four; ++c)
+  Four columns[side];
+  for (std::size_t c = 0; c < side; ++c)
     std::memcpy(&columns[c], from + static_cast<std::int64_t>(c) * column_step, sizeof(Four));
   const auto lower = [](Four a, Four b) { return __builtin_shufflevector(a, b, 0, 4, 1, 5); };
   const auto upper = [](Four a, Four b) { return __builtin_shufflevector(a, b, 2, 6, 3, 7); };
   const Four a = lower(columns[0], columns[2]), b = lower(columns[1], columns[3]),
              c = upper(columns[0], columns[2]), d = upper(columns[1], columns[3]);
-  const Four rows[four] = {lower(a, b), upper(a, b), lower(c, d), upper(c, d)};
-  for (std::size_t r = 0; r < four; ++r) std::memcpy(to + r * row_step, &rows[r], sizeof(Four));
+  const Four rows[side] = {lower(a, b), upper(a, b), lower(c, d), upper(c, d)};
+  for (std::size_t r = 0; r < side; ++r) std::memcpy(to + r * row_step, &rows[r], sizeof(Four));
 }
 
 }  // namespace
@@ -52,9 +52,9 @@ void fill_panel(const RightMatrix& matrix, std::size_t first, std::size_t count,
         std::copy_n(at(row, 0), count, panel + row * width);
     } else {
       std::size_t column = 0;
-      if (matrix.row_step == 1 && (end - begin) % four == 0)
-        for (; column + four <= count; column += four)
-          for (std::size_t row = begin; row < end; row += four)
+      if (matrix.row_step == 1 && (end - begin) % side == 0)
+        for (; column + side <= count; column += side)
+          for (std::size_t row = begin; row < end; row += side)
             transpose_four(at(row, column), matrix.column_step, panel + row * width + column,
                            width);
       for (; column < count; ++column)

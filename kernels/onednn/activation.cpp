@@ -46,7 +46,7 @@ std::vector<Eltwise> hard_sigmoid(const Attributes& attributes) {
 }
 
 // Without softplus: the library's error is 8e-7, more than its value below -14 (2.6.3, 3.7.2).
-constexpr Function functions[] = {
+constexpr Function library_functions[] = {
     {op("clamp"), clamp},
     {op("elu"), parametrized<EluAttributes, algorithm::eltwise_elu>},
     {op("gelu"), [](const Attributes&) { return gelu(); }},
@@ -78,10 +78,10 @@ KernelResult prepare_softmax(const Problem& problem) {
 constexpr Entry softmax[] = {{op("softmax"), prepare_softmax}};
 }  // namespace
 
-std::span<const Function> activation_functions() noexcept { return functions; }
+std::span<const Function> activation_functions() noexcept { return library_functions; }
 std::span<const Entry> activation_entries() noexcept {
   static constexpr auto entries =
-      joined(entries_of(functions, prepare_function), std::to_array(softmax));
+      joined(entries_of(library_functions, prepare_function), std::to_array(softmax));
   return entries;
 }
 
