@@ -72,8 +72,7 @@ HWY_INLINE void convolve_tile(const IntegerPixels& p, std::size_t first, std::si
   for (std::size_t f = 0; f < Filters; ++f) {
     POLYCHRON_UNROLLED_LOOP
     for (std::size_t v = 0; v < Vectors; ++v) {
-      sums[f][v] = hn::Set(d, p.biases[first + f]);
-      others[f][v] = hn::Zero(d);
+      sums[f][v] = others[f][v] = hn::Zero(d);
     }
   }
   const std::int32_t* const weights = p.weights + first * step;
@@ -93,11 +92,12 @@ HWY_INLINE void convolve_tile(const IntegerPixels& p, std::size_t first, std::si
   POLYCHRON_UNROLLED_LOOP
   for (std::size_t f = 0; f < Filters; ++f) {
     std::byte* const to = all_exist ? p.results + ((first + f) * p.step + pixel) * bytes : some;
+    const auto bias = hn::Set(d, p.biases[first + f]);
     POLYCHRON_UNROLLED_LOOP
-    for (std::size_t v = 0; v < Vectors; ++v)
-      store_results(p.type,
-                    finished(p, first + f, hn::RearrangeToOddPlusEven(sums[f][v], others[f][v])),
-                    to + v * lanes * bytes);
+    for (std::size_t v = 0; v < Vectors; ++v) {
+      const auto sum = hn::Add(hn::RearrangeToOddPlusEven(sums[f][v], others[f][v]), bias);
+      store_results(p.type, finished(p, first + f, sum), to + v * lanes * bytes);
+    }
     if (!all_exist) copy_existing(p, first + f, pixel, count, some);
   }
 }

@@ -45,7 +45,7 @@ class Bounds {
         present_(hn::FirstN(Real(), std::min(channels, lanes))) {}
 
   HWY_INLINE Reals of(Reals sum) const {
-    return hn::IfThenElseZero(present_, hn::Min(highest_, hn::Max(lowest_, sum)));
+    return hn::IfThenElseZero(present_, bounded(sum, lowest_, highest_));
   }
 
  private:

@@ -110,7 +110,7 @@ HWY_INLINE void finish(const RowProduct& product, const Sums<Rows, Vectors>& sum
       if (product.ends) {
         if (product.added != nullptr)
           sum = hn::Add(sum, load(product.added + r * product.result_step, product.columns, v));
-        sum = hn::Min(highest, hn::Max(lowest, sum));  // in this order NaN stays
+        sum = bounded(sum, lowest, highest);
       }
       store(sum, product.result + r * product.result_step, product.columns, v);
     }

@@ -33,6 +33,17 @@ HWY_INLINE void store_some(hn::Vec<D> value, D d, float* to, std::size_t count) 
   std::copy_n(some, count, to);
 }
 
+/// `x`, but at least `lowest` and at most `highest`. NaN stays.
+template <class V>
+HWY_INLINE V bounded(V x, V lowest, V highest) {
+#if HWY_ARCH_ARM_A64  // where Min and Max of NaN and a number are the number
+  x = hn::IfThenElse(hn::Lt(x, lowest), lowest, x);
+  return hn::IfThenElse(hn::Gt(x, highest), highest, x);
+#else
+  return hn::Min(highest, hn::Max(lowest, x));  // in this order
+#endif
+}
+
 }  // namespace polychron::kernels::direct::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 #endif
