@@ -185,25 +185,19 @@ struct WrittenAttention {
   int read_too = -1;  ///< the number of an inner result that is an output
 
   GraphMaker maker = {};
-  std::vector<ValueId> inner = {};
 
-  ValueId add(std::string_view name, std::vector<ValueId> inputs, Shape shape,
-              Attributes attributes = {}) {
-    inner.push_back(maker.node(tests::op_named(name), std::move(inputs), std::move(shape),
-                               std::move(attributes)));
-    return inner.back();
-  }
   ValueId scores(ValueId queries, ValueId keys, std::uint32_t count, ValueId added, float scale) {
     const Shape turned{2, features, count}, shape{2, rows, count};
     Shape as_it_lies = turned;
     if (turn != std::vector<std::uint32_t>{0, 2, 1}) as_it_lies = {2, count, features};
-    const auto product =
-        add("matmul", {queries, add("transpose", {keys}, as_it_lies, TransposeAttributes{turn})},
-            shape);
+    const auto product = maker.add(
+        "matmul", {queries, maker.add("transpose", {keys}, as_it_lies, TransposeAttributes{turn})},
+        shape);
     const auto factor = computed_scale ? maker.input({1}) : maker.constant<float>({}, {scale});
-    const auto scaled = add("mul", {product, factor}, shape);
+    const auto scaled = maker.add("mul", {product, factor}, shape);
     if (unmasked) return scaled;
-    return add("add", mask_first ? std::vector{added, scaled} : std::vector{scaled, added}, shape);
+    return maker.add("add", mask_first ? std::vector{added, scaled} : std::vector{scaled, added},
+                     shape);
   }
   void make() {
     const Shape query{2, rows, features}, old{2, 40, features}, own{2, 5, features};
@@ -219,19 +213,20 @@ struct WrittenAttention {
     const auto first = scores(queries, kc, 40, mc, 0.5F),
                second = scores(others, kn, 5, mn, new_scale);
     const Shape all{2, rows, 45}, seen{2, rows, 40}, rest{2, rows, 5};
-    const auto both = add("concat", {first, second}, all, ConcatAttributes{2});
-    const auto weights = add("softmax", {both}, all, SoftmaxAttributes{softmax_axis});
-    const auto parts = add("split", {weights}, seen, SplitAttributes{{40, 5}, false, 2});
+    const auto both = maker.add("concat", {first, second}, all, ConcatAttributes{2});
+    const auto weights = maker.add("softmax", {both}, all, SoftmaxAttributes{softmax_axis});
+    const auto parts = maker.add("split", {weights}, seen, SplitAttributes{{40, 5}, false, 2});
     auto& graph = maker.graph();
     graph.values.push_back({ops::Value::Kind::result, {DataType::float32, rest}, nullptr});
     const auto fresh = static_cast<ValueId>(graph.values.size() - 1);
     graph.nodes.back().outputs.push_back(fresh);
-    inner.push_back(fresh);
-    const auto one = add("matmul", {parts, vc}, query), other = add("matmul", {fresh, vn}, query);
+    maker.inner.push_back(fresh);
+    const auto one = maker.add("matmul", {parts, vc}, query),
+               other = maker.add("matmul", {fresh, vn}, query);
     const auto sum =
         maker.node(op("add"), swapped ? std::vector{other, one} : std::vector{one, other}, query);
     maker.output(sum);
-    if (read_too >= 0) maker.output(inner[static_cast<std::size_t>(read_too)]);
+    if (read_too >= 0) maker.output(maker.inner[static_cast<std::size_t>(read_too)]);
   }
 };
 
@@ -247,14 +242,7 @@ struct RepeatedKeys {
   int read_too = -1;
 
   GraphMaker maker = {};
-  std::vector<ValueId> inner = {};
 
-  ValueId add(std::string_view name, std::vector<ValueId> inputs, Shape shape,
-              Attributes attributes = {}) {
-    inner.push_back(maker.node(tests::op_named(name), std::move(inputs), std::move(shape),
-                               std::move(attributes)));
-    return inner.back();
-  }
   ValueId repeated(ValueId x, bool repeat) {
     if (!repeat || each == 1) return x;
     const Shape one =
@@ -262,9 +250,9 @@ struct RepeatedKeys {
     Shape wide = one;
     wide[by_heads ? 2 : 1] = each;
     const Shape heads{batch, groups * each, 40, features};
-    const auto apart = add("reshape", {x}, one, ReshapeAttributes{one});
-    return add("reshape", {add("expand", {apart}, wide, ExpandAttributes{wide})}, heads,
-               ReshapeAttributes{heads});
+    const auto apart = maker.add("reshape", {x}, one, ReshapeAttributes{one});
+    return maker.add("reshape", {maker.add("expand", {apart}, wide, ExpandAttributes{wide})}, heads,
+                     ReshapeAttributes{heads});
   }
   void make() {
     const std::uint32_t heads = groups * each;
@@ -276,16 +264,16 @@ struct RepeatedKeys {
                m = constant_mask ? maker.random(mask) : maker.input(mask);
     const std::vector<std::uint32_t> order = wrong_turn ? std::vector<std::uint32_t>{1, 0, 3, 2}
                                                         : std::vector<std::uint32_t>{0, 1, 3, 2};
-    const auto turned = add("transpose", {repeated(k, repeats)}, {batch, heads, features, 40},
-                            TransposeAttributes{order});
-    const auto product = add("matmul", {queries, turned}, scores);
-    const auto scaled = add("mul", {product, maker.constant<float>({1}, {0.5F})}, scores);
+    const auto turned = maker.add("transpose", {repeated(k, repeats)}, {batch, heads, features, 40},
+                                  TransposeAttributes{order});
+    const auto product = maker.add("matmul", {queries, turned}, scores);
+    const auto scaled = maker.add("mul", {product, maker.constant<float>({1}, {0.5F})}, scores);
     const auto masked =
-        add("add", mask_first ? std::vector{m, scaled} : std::vector{scaled, m}, scores);
-    const auto weights = add("softmax", {masked}, scores, SoftmaxAttributes{softmax_axis});
+        maker.add("add", mask_first ? std::vector{m, scaled} : std::vector{scaled, m}, scores);
+    const auto weights = maker.add("softmax", {masked}, scores, SoftmaxAttributes{softmax_axis});
     const auto of_values = repeated(v, repeats && repeats_values);
     maker.output(maker.node(op("matmul"), {weights, of_values}, query));
-    if (read_too >= 0) maker.output(inner[static_cast<std::size_t>(read_too)]);
+    if (read_too >= 0) maker.output(maker.inner[static_cast<std::size_t>(read_too)]);
   }
 };
 
@@ -312,9 +300,7 @@ bool has_step(Written written, const std::string& what) {
   for (std::size_t i = 0; i < one.size(); ++i)
     if (!(std::abs(one[i] - other[i]) <= 1e-5F))
       BOOST_ERROR(what << ": element " << i << " is " << one[i] << ", expected " << other[i]);
-  return std::ranges::any_of(with.plan().describe(), [](const std::string& step) {
-    return step.find("cachedAttention") != std::string::npos;
-  });
+  return tests::steps_with(with.plan().describe(), "cachedAttention") > 0;
 }
 
 /// True if casts of the cache are steps, or parts of steps, of the plan.
@@ -322,9 +308,7 @@ template <class Written>
 bool widens(Written written) {
   written.make();
   Runner runner(kernels::make_cpu_backend(), written.maker.share());
-  return std::ranges::any_of(runner.plan().describe(), [](const std::string& step) {
-    return step.find("cast") != std::string::npos;
-  });
+  return tests::steps_with(runner.plan().describe(), "cast") > 0;
 }
 
 }  // namespace
@@ -499,7 +483,7 @@ BOOST_AUTO_TEST_CASE(near_misses_stay) {
   WrittenAttention all;
   all.make();
   std::size_t kept = 0;
-  for (std::size_t i = 0; i < all.inner.size(); ++i)
+  for (std::size_t i = 0; i < all.maker.inner.size(); ++i)
     kept += has_step(WrittenAttention{.read_too = static_cast<int>(i)},
                      "inner result " + std::to_string(i))
                 ? 1U
@@ -541,7 +525,7 @@ BOOST_AUTO_TEST_CASE(near_misses_of_a_cache_of_all_keys_stay) {
   RepeatedKeys all;
   all.make();
   std::size_t kept = 0;
-  for (std::size_t i = 0; i < all.inner.size(); ++i)
+  for (std::size_t i = 0; i < all.maker.inner.size(); ++i)
     kept +=
         has_step(RepeatedKeys{.read_too = static_cast<int>(i)}, "inner result " + std::to_string(i))
             ? 1U

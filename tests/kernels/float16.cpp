@@ -33,11 +33,6 @@ ValueId weights(GraphMaker& maker, Shape shape) {
   return maker.constant<float16>(std::move(shape), halves(count, 5));
 }
 
-std::size_t count(const std::vector<std::string>& steps, const std::string& text) {
-  return static_cast<std::size_t>(std::ranges::count_if(
-      steps, [&](const std::string& step) { return step.find(text) != std::string::npos; }));
-}
-
 /// Compares output 0 with the reference's, float16 all the way; returns the plan's steps.
 std::vector<std::string> check_halves(const GraphMaker& maker, const std::vector<float16>& input) {
   Runner fast(kernels::make_cpu_backend(), maker.share());
@@ -108,9 +103,9 @@ BOOST_AUTO_TEST_CASE(a_network_is_computed_in_float32_and_converted_at_its_ends)
   const auto m = node(op("matmul"), {f, weights(maker, {8, 6})}, {35, 6});
   maker.output(node(op("softmax"), {m}, {35, 6}, SoftmaxAttributes{1}));
   const auto steps = check_halves(maker, halves(3 * 9 * 7, 1));
-  BOOST_TEST(count(steps, "reference") == 0U);
-  BOOST_TEST(count(steps, "cast") == 2U);
-  BOOST_TEST(count(steps, "conv2d+relu") == 1U);
+  BOOST_TEST(tests::steps_with(steps, "reference") == 0);
+  BOOST_TEST(tests::steps_with(steps, "cast") == 2);
+  BOOST_TEST(tests::steps_with(steps, "conv2d+relu") == 1);
 }
 
 BOOST_AUTO_TEST_CASE(what_is_read_in_both_types_is_there_in_both) {
@@ -168,7 +163,7 @@ BOOST_AUTO_TEST_CASE(what_only_moves_keeps_its_bits) {
     values.push_back(float16::from_bits(bits));
   runner.set<float16>(0, values);
   runner.run();
-  BOOST_TEST(count(runner.plan().describe(), "cast") == 0U);
+  BOOST_TEST(tests::steps_with(runner.plan().describe(), "cast") == 0);
   const auto y = runner.get<float16>(0);
   BOOST_TEST(y[0].bits == 0x7c01U);
   BOOST_TEST(y[1].bits == 0xfe2aU);

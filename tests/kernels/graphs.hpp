@@ -1,10 +1,13 @@
 // Graphs made by hand and run through the backend, for tests and without the builder.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <random>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kernels/backend.hpp"
@@ -49,9 +52,18 @@ class GraphMaker {
     graph_->nodes.push_back({op, std::move(inputs), {id}, std::move(attributes), named("n", id)});
     return id;
   }
+  /// A node of the operator with this name; `inner` lists its result.
+  ops::ValueId add(std::string_view name, std::vector<ops::ValueId> inputs, Shape shape,
+                   Attributes attributes = {}) {
+    inner.push_back(
+        node(op_named(name), std::move(inputs), std::move(shape), std::move(attributes)));
+    return inner.back();
+  }
   void output(ops::ValueId id) { graph_->outputs.emplace_back(named("out", id), id); }
   ops::Graph& graph() { return *graph_; }
   std::shared_ptr<const ops::Graph> share() const { return graph_; }
+
+  std::vector<ops::ValueId> inner;  ///< what add() made
 
  private:
   ops::ValueId value(ops::Value::Kind kind, OperandDescriptor descriptor,
@@ -107,5 +119,11 @@ class Runner {
   std::vector<std::unique_ptr<kernels::Storage>> inputs_, outputs_;
   std::vector<kernels::Storage*> input_pointers_, output_pointers_;
 };
+
+/// The number of a plan's steps whose description has `text`.
+inline std::ptrdiff_t steps_with(const std::vector<std::string>& steps, std::string_view text) {
+  return std::ranges::count_if(
+      steps, [&](const std::string& step) { return step.find(text) != std::string::npos; });
+}
 
 }  // namespace polychron::tests

@@ -20,6 +20,7 @@ using ops::ValueId;
 using tests::GraphMaker;
 using tests::Random;
 using tests::Runner;
+using tests::steps_with;
 
 std::int32_t byte_value(std::byte bits, DataType type) {
   const auto value = std::to_integer<std::uint8_t>(bits);
@@ -254,16 +255,11 @@ std::vector<std::string> compared_steps(const GraphMaker& maker, bool nearly = f
   return with.plan().describe();
 }
 
-std::ptrdiff_t steps_that_have(const std::vector<std::string>& steps, const std::string& text) {
-  return std::ranges::count_if(
-      steps, [&](const std::string& step) { return step.find(text) != std::string::npos; });
-}
-
 void is_one_step(WrittenConvolution written, const std::string& what) {
   BOOST_TEST_CONTEXT(what) {
     written.make();
     const auto steps = compared_steps(written.maker, written.dequantized);
-    BOOST_TEST(steps_that_have(steps, "] integerConvolution") == 1);
+    BOOST_TEST(steps_with(steps, "] integerConvolution") == 1);
     BOOST_TEST(steps.size() == 1);
   }
 }
@@ -271,7 +267,7 @@ void stays(WrittenConvolution written, const std::string& what, std::ptrdiff_t s
   BOOST_TEST_CONTEXT(what) {
     written.make();
     const auto steps = compared_steps(written.maker, written.dequantized);
-    BOOST_TEST(steps_that_have(steps, "] integerConvolution") == single);
+    BOOST_TEST(steps_with(steps, "] integerConvolution") == single);
     BOOST_TEST(steps.size() > 1);
   }
 }
@@ -347,15 +343,15 @@ BOOST_AUTO_TEST_CASE(parts_that_others_read_stay) {
   written.make();
   written.maker.output(written.products[0]);
   const auto steps = compared_steps(written.maker);
-  BOOST_TEST(steps_that_have(steps, "] integerConvolution") == 1);
-  BOOST_TEST(steps_that_have(steps, "] conv2d") == 1);
+  BOOST_TEST(steps_with(steps, "] integerConvolution") == 1);
+  BOOST_TEST(steps_with(steps, "] conv2d") == 1);
 }
 
 BOOST_AUTO_TEST_CASE(operands_may_have_other_readers) {
   WrittenConvolution written;
   written.make();
   written.maker.output(written.wide);
-  BOOST_TEST(steps_that_have(compared_steps(written.maker), "] integerConvolution") == 1);
+  BOOST_TEST(steps_with(compared_steps(written.maker), "] integerConvolution") == 1);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -21,6 +21,7 @@ using ops::ValueId;
 using tests::GraphMaker;
 using tests::Random;
 using tests::Runner;
+using tests::steps_with;
 
 constexpr std::array eight_bits{DataType::int8, DataType::uint8};
 
@@ -220,11 +221,6 @@ std::vector<std::string> checked_steps(const GraphMaker& maker) {
     BOOST_TEST(one == other, boost::test_tools::per_element());
   }
   return with.plan().describe();
-}
-
-std::ptrdiff_t steps_with(const std::vector<std::string>& steps, const std::string& text) {
-  return std::ranges::count_if(
-      steps, [&](const std::string& step) { return step.find(text) != std::string::npos; });
 }
 
 void is_one_step(Written written, const std::string& what) {

@@ -39,45 +39,34 @@ struct WrittenNormalization {
   int read_too = -1;  ///< the number of an inner result that is an output
 
   GraphMaker maker = {};
-  std::vector<ValueId> inner = {};
 
-  ValueId add(std::string_view name, std::vector<ValueId> inputs, const Shape& of,
-              Attributes attributes = {}) {
-    inner.push_back(
-        maker.node(tests::op_named(name), std::move(inputs), of, std::move(attributes)));
-    return inner.back();
-  }
   ValueId scalar(float value) { return maker.constant<float>({}, {value}); }
   void make() {
     const auto x = maker.input(shape), other = other_row || other_square ? maker.input(shape) : x;
     Shape reduced = shape;
     reduced[axis] = 1;
     if (!keeps) reduced.erase(reduced.begin() + axis);
-    const auto squares = square == SquareBy::pow ? add("pow", {x, scalar(exponent)}, shape)
-                                                 : add("mul", {x, other_square ? other : x}, shape);
-    const auto mean = add("reduceMean", {squares}, reduced, ReduceAttributes{{{axis}}, keeps});
+    const auto squares = square == SquareBy::pow
+                             ? maker.add("pow", {x, scalar(exponent)}, shape)
+                             : maker.add("mul", {x, other_square ? other : x}, shape);
+    const auto mean =
+        maker.add("reduceMean", {squares}, reduced, ReduceAttributes{{{axis}}, keeps});
     const auto small = computed_epsilon ? maker.input({1}) : scalar(epsilon);
-    const auto sum =
-        add("add", epsilon_first ? std::vector{small, mean} : std::vector{mean, small}, reduced);
-    auto root = add("sqrt", {sum}, reduced);
-    if (division == DivisionBy::reciprocal) root = add("reciprocal", {root}, reduced);
-    if (division == DivisionBy::quotient) root = add("div", {scalar(one), root}, reduced);
-    auto y = add(division == DivisionBy::div ? "div" : "mul",
-                 root_first ? std::vector{root, other} : std::vector{other, root}, shape);
+    const auto sum = maker.add(
+        "add", epsilon_first ? std::vector{small, mean} : std::vector{mean, small}, reduced);
+    auto root = maker.add("sqrt", {sum}, reduced);
+    if (division == DivisionBy::reciprocal) root = maker.add("reciprocal", {root}, reduced);
+    if (division == DivisionBy::quotient) root = maker.add("div", {scalar(one), root}, reduced);
+    auto y = maker.add(division == DivisionBy::div ? "div" : "mul",
+                       root_first ? std::vector{root, other} : std::vector{other, root}, shape);
     if (scale) {
       const auto factor = constant_scale ? maker.random(*scale) : maker.input(*scale);
-      y = add("mul", scale_first ? std::vector{factor, y} : std::vector{y, factor}, shape);
+      y = maker.add("mul", scale_first ? std::vector{factor, y} : std::vector{y, factor}, shape);
     }
     maker.output(y);
-    if (read_too >= 0) maker.output(inner[static_cast<std::size_t>(read_too)]);
+    if (read_too >= 0) maker.output(maker.inner[static_cast<std::size_t>(read_too)]);
   }
 };
-
-std::size_t steps_named(const Runner& runner, const std::string& name) {
-  return static_cast<std::size_t>(std::ranges::count_if(
-      runner.plan().describe(),
-      [&](const std::string& step) { return step.find(name) != std::string::npos; }));
-}
 
 /// The number of steps, if one is the normalization; else 0. Results are near those of a plan
 /// without passes.
@@ -94,7 +83,8 @@ std::size_t normalization_steps(WrittenNormalization written, const std::string&
     if (std::isnan(one[i]) != std::isnan(other[i]) ||
         std::abs(one[i] - other[i]) > 1e-6F * std::max(1.0F, std::abs(other[i])))
       BOOST_ERROR(what << ": element " << i << " is " << one[i] << ", expected " << other[i]);
-  return steps_named(with, "rmsNormalization") == 1 ? with.plan().describe().size() : 0;
+  const auto steps = with.plan().describe();
+  return tests::steps_with(steps, "rmsNormalization") == 1 ? steps.size() : 0;
 }
 
 /// The step alone, of rows of `width` numbers with a scale.
@@ -149,7 +139,7 @@ BOOST_AUTO_TEST_CASE(near_double_precision) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(a_row_has_the_equal_bits_alone_and_among_others) {
+BOOST_AUTO_TEST_CASE(a_row_has_the_same_bits_alone_and_among_others) {
   Random random(1);
   for (const std::size_t width : {64U, 576U, 577U}) {
     const std::size_t rows = 64;
@@ -221,10 +211,10 @@ BOOST_AUTO_TEST_CASE(near_misses_stay) {
   // Each inner result, if another reader needs it. Only the scale can be left out.
   WrittenNormalization all;
   all.make();
-  for (std::size_t i = 0; i + 1 < all.inner.size(); ++i) {
+  for (std::size_t i = 0; i + 1 < all.maker.inner.size(); ++i) {
     const auto steps =
         normalization_steps({.read_too = static_cast<int>(i)}, "inner " + std::to_string(i));
-    BOOST_TEST(steps == (i + 2 == all.inner.size() ? 2U : 0U), "inner result " << i);
+    BOOST_TEST(steps == (i + 2 == all.maker.inner.size() ? 2U : 0U), "inner result " << i);
   }
 }
 
