@@ -1,7 +1,8 @@
 #!/bin/sh
-# Fuzzes: damaged models through the importer, random graphs through the builder, damaged .npy, GGUF and tokenizer.json files, bytes of the
-# server's clients through its parsers, under the address and undefined behaviour sanitizers. Installs and builds what is missing, runs each target, and ends in
-# "N passed, N failed, N skipped", a target each. Usage: fuzz.sh [SECONDS] [TARGET...]
+# Fuzzes: damaged models through the importer, random graphs through the builder, damaged .npy, GGUF and tokenizer.json
+# files, bytes of the server's clients through its parsers, under the address and undefined behaviour sanitizers.
+# Installs and builds what is missing, runs each target, and ends in "N passed, N failed, N skipped", a target each.
+# Usage: fuzz.sh [SECONDS] [TARGET...]
 #   SECONDS  for each target: 60 if not given
 #   TARGET   onnx, builder, npy, gguf, tokenizer, server, sweep; all if none is named. sweep is not random: the same damages to every node
 #            test of ONNX, one at a time, evenly fewer of them if SECONDS are less than 2400

@@ -18,11 +18,12 @@ inline constexpr std::size_t most_integer_columns = 128;
 inline constexpr std::size_t pairs_at_once = 2;
 
 /// The product of some rows with a panel. Instructions multiply two pairs of 16 bits and add both
-/// products in 32 bits, where nothing saturates. A narrow panel needs fewer of them: its bytes are
-/// multiplied with bytes, and two or four products are added in 16 bits. They fit, because a narrow
-/// panel is in steps: a step has four neighbours of each column, two of which are small enough. A
-/// step whose elements are too large becomes two, of every other element. Two steps are added in 16
-/// bits where both are small.
+/// products in 32 bits, where nothing saturates.
+///
+/// A narrow panel's bytes are multiplied with bytes, by fewer instructions. It is in steps of four
+/// neighbours of each column. Some processors add the four products in 32 bits. Others add two of
+/// them in 16 bits. These fit, because a step whose elements are too large becomes two, of every
+/// other element. Where two steps are small enough together, their sums are added in 16 bits, too.
 struct IntegerTiles {
   std::size_t count = 0;                    ///< of rows
   std::size_t pairs = 0;                    ///< of each row, an even number

@@ -71,9 +71,7 @@ HWY_INLINE void convolve_tile(const IntegerPixels& p, std::size_t first, std::si
   POLYCHRON_UNROLLED_LOOP
   for (std::size_t f = 0; f < Filters; ++f) {
     POLYCHRON_UNROLLED_LOOP
-    for (std::size_t v = 0; v < Vectors; ++v) {
-      sums[f][v] = others[f][v] = hn::Zero(d);
-    }
+    for (std::size_t v = 0; v < Vectors; ++v) sums[f][v] = others[f][v] = hn::Zero(d);
   }
   const std::int32_t* const weights = p.weights + first * step;
   const std::int32_t* const picture = p.picture + pixel;
