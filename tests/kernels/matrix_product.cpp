@@ -178,7 +178,7 @@ std::vector<Cut> cuts() {
           {4000, 300, 60, 4, true},
           {3, 3000, 130, 2, false},
           {16, 70, 30, 1, false},
-          {80, 3100, 5 * panel + 10, 6, false}};
+          {4 * panel, 6000, 5 * panel + 10, 6, false}};
 }
 
 }  // namespace

@@ -237,8 +237,10 @@ BOOST_AUTO_TEST_CASE(parts_by_shape) {
   BOOST_TEST(text_of(convolution(1, {1, 128, 160, 28, 28}, 1).problem()) == "4 parts");
   BOOST_TEST(text_of(convolution(1, {1, 256, 256, 7, 7}, 1).problem()) == "2 parts");
   BOOST_TEST(text_of(convolution(1, {1, 64, 64, 14, 14}, 1).problem()) == "2 parts");
+#if defined(__x86_64__)  // on Arm nothing takes this one in blocks of channels
   BOOST_TEST(text_of(convolution(1, {1, 128, 160, 14, 14}, 1).then(op("hardSwish")).problem()) ==
              "4 parts");
+#endif
   BOOST_TEST(!text_of(convolution(1, {1, 16, 16, 8, 8}, 1).problem()).ends_with("parts"));
 }
 
