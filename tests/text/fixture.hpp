@@ -1,6 +1,9 @@
 // The tiny model, loaded, and prompts.
 #pragma once
 
+#include <cstdint>
+#include <cstdlib>
+#include <random>
 #include <string>
 
 #include "polychron/runtime.hpp"
@@ -14,6 +17,12 @@ inline std::string prompt_of(std::size_t length) {
   std::string prompt;
   for (std::size_t i = 0; i < length; ++i) prompt += static_cast<char>('A' + i * i % 26);
   return prompt;
+}
+
+/// POLYCHRON_SEED, or a new one. A test prints it.
+inline std::uint64_t seed_of_run() {
+  const char* const given = std::getenv("POLYCHRON_SEED");
+  return given == nullptr ? std::random_device()() : std::strtoull(given, nullptr, 10);
 }
 
 struct ModelFixture {

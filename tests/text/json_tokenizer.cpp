@@ -62,9 +62,9 @@ std::string random_text(std::mt19937_64& random) {
 BOOST_FIXTURE_TEST_SUITE(json_tokenizer, JsonTokenizerFixture)
 
 BOOST_AUTO_TEST_CASE(tokens_are_those_of_the_gguf_file) {
-  const std::uint64_t seed = std::random_device()();
+  const auto seed = text_tests::seed_of_run();
   for (const auto* name : {"llama", "qwen2", "gemma3"}) {
-    BOOST_TEST_CONTEXT(name << ", seed " << seed) {
+    BOOST_TEST_CONTEXT(name << ", POLYCHRON_SEED=" << seed) {
       std::mt19937_64 random(seed);
       const TinyModel tiny(1, name);
       const TemporaryFile file(tiny.file().bytes());

@@ -87,6 +87,26 @@ BOOST_AUTO_TEST_CASE(probabilities_are_those_of_the_same_weights_as_gguf) {
     }
 }
 
+// The first token behind a prompt reads keys and values that were rounded.
+BOOST_AUTO_TEST_CASE(a_cache_may_have_another_type_than_the_model) {
+  const TinyModel tiny(5);
+  const auto all = static_cast<std::uint32_t>(tiny.tokens.size());
+  for (const auto kind : exports) {
+    const auto own = load(onnx_folder(tiny, kind)),
+               rounded = load(onnx_folder(tiny, kind), {.cache_type = DataType::float16});
+    double worst = 0;
+    for (const std::size_t length : {12U, 150U}) {
+      std::vector<double> logarithms(all);
+      const text::GenerateOptions options{.max_tokens = 1, .top_logprobs = all};
+      for (const auto& each : own.generate(prompt_of(length), options).get().logprobs.at(0).top)
+        logarithms.at(each.token) = each.logprob;
+      for (const auto& each : rounded.generate(prompt_of(length), options).get().logprobs.at(0).top)
+        worst = std::max(worst, std::abs(each.logprob - logarithms.at(each.token)));
+    }
+    BOOST_TEST((0 < worst && worst < 1e-2), worst);
+  }
+}
+
 // The context's last positions: superfluous rows of a piece would be behind its end.
 BOOST_AUTO_TEST_CASE(a_context_may_be_filled_to_its_end) {
   const TinyModel tiny(5);

@@ -10,7 +10,7 @@
 
 #include "polychron/stress.hpp"
 #include "polychron/text.hpp"
-#include "tests/text/tiny_model.hpp"
+#include "tests/text/fixture.hpp"
 
 using namespace polychron;
 using text_tests::TemporaryFile;
@@ -110,10 +110,8 @@ struct World {
 BOOST_AUTO_TEST_SUITE(sequences)
 
 BOOST_AUTO_TEST_CASE(generations_end_as_they_must_under_every_schedule) {
-  const char* const given = std::getenv("POLYCHRON_SEED");
   const char* const count = std::getenv("POLYCHRON_SEQUENCES");  // worlds of 10 schedules
-  const std::uint64_t first =
-      given == nullptr ? std::random_device{}() : std::strtoull(given, nullptr, 10);
+  const auto first = text_tests::seed_of_run();
   const std::uint64_t worlds = count == nullptr ? 4 : std::strtoull(count, nullptr, 10);
   World world;
   for (const auto* prompt : {"ABCDEFGHIJKLMNOPQRST", "AB", "C"})
