@@ -23,6 +23,7 @@
 
 /// Keeps a vector of Highway in a register, as written. Otherwise g++ (12) adds products to each
 /// other before it adds them to sums, and runs out of registers: 8-bit products take twice as long.
+/// `sum` is a local variable: an element of an array may lose its register.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
 #define POLYCHRON_KEEP_SUM(sum) asm("" : "+v"((sum).raw))
 #else

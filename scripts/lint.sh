@@ -8,8 +8,8 @@
 set -eu
 . "$(dirname "$0")/common.sh"
 
-fix=
-if [ "${1:-}" = --fix ]; then fix=yes; shift; fi
+fix='' clang_format='--dry-run --Werror' prettier=--check
+if [ "${1:-}" = --fix ]; then fix=yes clang_format=-i prettier=--write; shift; fi
 base=${1:-}
 tools=$root/build/lint/bin
 passed=0 failed=0 skipped=0
@@ -28,11 +28,12 @@ check() {
 
 cpp() { git ls-files '*.cpp' '*.hpp'; }
 
-format_cpp() { cpp | xargs "$tools/clang-format" ${fix:+-i} ${fix:---dry-run --Werror}; }
+# shellcheck disable=SC2086  # two options
+format_cpp() { cpp | xargs "$tools/clang-format" $clang_format; }
 
 format_js() {
   git ls-files bindings/node | grep -E '\.(js|mjs|ts)$' | grep -v '\.d\.ts$' | xargs bindings/node/node_modules/.bin/prettier --log-level warn \
-    "--${fix:+write}${fix:-check}"
+    "$prettier"
 }
 
 # Every file that begins as a shell script does.

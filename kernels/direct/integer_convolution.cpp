@@ -1,17 +1,23 @@
 // Convolutions of 8-bit integers with constant filters, exact in int32. They may end as float32 or
 // as 8-bit integers again.
 //
-// Instructions multiply two pairs of 16 bits and add both products in 32 bits, where nothing
-// saturates. A pair is an element of two channels, or two neighbours in a row if a group has one
-// channel. No window is gathered: a row of the picture is kept in as many phases as the stride has
-// columns, so that neighbouring pixels always read neighbouring pairs.
+// Instructions multiply packs of 32 bits and add the products: two elements of 16 bits, or four
+// bytes if that is faster with these weights. Nothing saturates. A pack is an element of two or
+// four channels, or neighbours in a row if a group has one channel. No window is gathered: a row of
+// the picture is kept in as many phases as the stride has columns, so that neighbouring pixels
+// always read neighbouring packs.
 #include "kernels/integer_convolution.hpp"
 
 #include <algorithm>
+#include <array>
+#include <bit>
+#include <numeric>
 
 #include "base/kept_once.hpp"
 #include "kernels/direct/direct.hpp"
+#include "kernels/direct/integer_panels.hpp"
 #include "kernels/direct/integer_picture.hpp"
+#include "kernels/direct/narrow_steps.hpp"
 #include "kernels/direct/parts_bound.hpp"
 #include "kernels/parts.hpp"
 
@@ -49,27 +55,27 @@ class IntegerConvolutionKernel final : public Kernel {
  public:
   IntegerConvolutionKernel(const IntegerConvolution& convolution, const Problem& problem)
       : c_(convolution), y_(problem, 0), x_(problem, 1), bias_(problem.inputs[3]) {
-    // The neighbours of a pair are columns of the window if there is one channel.
-    columns_ = across() ? quotient_up(x_.window, 2) : x_.window;
-    planes_ = quotient_up(c_.channels, 2);
-    row_ = x_.span(x_.out);
-    pack(problem.inputs[1]);
+    const auto* const elements =
+        reinterpret_cast<const std::int32_t*>(problem.inputs[1].constant->data());
+    const std::span weights(elements, all_filters() * c_.channels * y_.window * x_.window);
+    narrow_ = most_of_narrow_sum() > 0;
+    lay_out();
+    Packed packed = narrow_ ? packed_bytes(weights) : packed_pairs(weights);
+    if (packed.time > packed.wide_time) {
+      narrow_ = false;
+      lay_out();
+      packed = packed_pairs(weights);
+    }
+    keep(packed);
+    packs_ = {}, weights_of_packs_ = {};
+    if (narrow_)
+      for (std::size_t f = 0, each = weights.size() / all_filters(); f < all_filters(); ++f) {
+        const auto of_filter = weights.subspan(f * each, each);
+        sums_.push_back(std::accumulate(of_filter.begin(), of_filter.end(), std::int32_t{0}));
+      }
     divide();
-    constexpr std::size_t own = std::size_t{256} << 10;  // in a core's second-level cache
-    block_ = 1;
-    while (block_ < y_.out && picture_bytes(block_ + 1) <= own) ++block_;
-    for (std::size_t p = 0; p < planes_; ++p)
-      for (std::size_t ky = 0; ky < y_.window; ++ky)
-        for (std::size_t k = 0; k < columns_; ++k) {
-          const std::size_t dy = ky * y_.dilation, dx = (across() ? 2 * k : k) * x_.dilation;
-          const std::size_t phase = dy % y_.stride * x_.stride + dx % x_.stride;
-          const std::size_t row = phase * y_.span(block_) + dy / y_.stride;
-          offsets_.push_back(
-              static_cast<std::uint32_t>(p * plane(block_) + row * row_ + dx / x_.stride));
-        }
-    line_ = row_ * x_.stride + x_.before + x_.in + x_.dilation;
     const std::size_t numbers = 5 * all_filters() * sizeof(float);
-    worker_bytes_ = quotient_up(picture_bytes(block_) + numbers + 3 * line_, 64) * 64;
+    worker_bytes_ = quotient_up(picture_bytes(block_) + numbers + lines * line_, 64) * 64;
   }
 
   std::size_t parts() const noexcept override { return shares_.size(); }
@@ -93,13 +99,13 @@ class IntegerConvolutionKernel final : public Kernel {
     const IntegerPixels all = pixels;
     for (std::size_t group = share.first_group; group < share.last_group; ++group) {
       const std::size_t filter = group % c_.groups * c_.filters;
-      pixels.weights = weights() + filter * step();
+      pixels.filters = std::span(filters_).subspan(group % c_.groups * blocks(), blocks());
       pixels.biases = all.biases + filter, pixels.zeros = all.zeros + filter;
       pixels.factors = all.factors + filter, pixels.summands = all.summands + filter;
       pixels.scales = all.scales + filter;
       for (std::size_t row = share.first_row; row < share.last_row; row += block_) {
         pixels.rows = std::min(block_, share.last_row - row);
-        widen_rows(group, row, pixels.rows, arguments, scratch);
+        write_rows(group, row, pixels.rows, arguments, scratch);
         pixels.results = arguments.outputs[0] +
                          (group * c_.filters * pixels.step + row * x_.out) * byte_size(c_.result);
         convolve_integers(pixels);
@@ -110,11 +116,10 @@ class IntegerConvolutionKernel final : public Kernel {
  private:
   bool across() const { return c_.channels == 1; }
   std::size_t all_filters() const { return c_.filters * c_.groups; }
-  std::size_t taps() const { return y_.window * columns_; }
-  std::size_t step() const { return planes_ * taps(); }
-  const std::int32_t* weights() const {
-    return reinterpret_cast<const std::int32_t*>(weights_->data());
-  }
+  /// Of filters whose sums stay in registers together, in a group.
+  std::size_t blocks() const { return quotient_up(c_.filters, most_integer_filters); }
+  /// The elements of a pack.
+  std::size_t together() const { return narrow_ ? 4 : 2; }
   /// Of a plane, with room for `rows` rows of pixels.
   std::size_t plane(std::size_t rows) const { return y_.stride * x_.stride * y_.span(rows) * row_; }
   /// The last vectors read beyond the last pixel.
@@ -122,26 +127,113 @@ class IntegerConvolutionKernel final : public Kernel {
     return (planes_ * plane(rows) + most_integer_pixels) * sizeof(std::int32_t);
   }
 
-  void pack(const Slot& filter) {
-    Buffer bytes(all_filters() * step() * sizeof(std::int32_t));
-    std::fill_n(bytes.data(), bytes.size(), std::byte{0});
-    auto* const to = reinterpret_cast<std::int16_t*>(bytes.data());
-    const auto* from = reinterpret_cast<const std::int32_t*>(filter.constant->data());
-    for (std::size_t f = 0; f < all_filters(); ++f)
-      for (std::size_t c = 0; c < c_.channels; ++c)
-        for (std::size_t ky = 0; ky < y_.window; ++ky)
-          for (std::size_t kx = 0; kx < x_.window; ++kx) {
-            const std::size_t column = across() ? kx / 2 : kx, half = across() ? kx % 2 : c % 2;
-            const std::size_t pair = (f * planes_ + c / 2) * taps() + ky * columns_ + column;
-            to[2 * pair + half] = static_cast<std::int16_t>(*from++);
+  /// Where the elements of a picture lie, and which of a filter's weights belong to them.
+  void lay_out() {
+    // The neighbours of a pack are columns of the window if there is one channel.
+    const std::size_t columns = across() ? quotient_up(x_.window, together()) : x_.window;
+    planes_ = quotient_up(c_.channels, together());
+    row_ = x_.span(x_.out);
+    constexpr std::size_t own = std::size_t{256} << 10;  // in a core's second-level cache
+    block_ = 1;
+    while (block_ < y_.out && picture_bytes(block_ + 1) <= own) ++block_;
+    packs_.clear(), weights_of_packs_.clear();
+    reads_phase_.assign(x_.stride, false);
+    for (std::size_t p = 0; p < planes_; ++p)
+      for (std::size_t ky = 0; ky < y_.window; ++ky)
+        for (std::size_t k = 0; k < columns; ++k) {
+          const std::size_t kx = across() ? together() * k : k;
+          const std::size_t dy = ky * y_.dilation, dx = kx * x_.dilation;
+          const std::size_t phase = dy % y_.stride * x_.stride + dx % x_.stride;
+          const std::size_t row = phase * y_.span(block_) + dy / y_.stride;
+          reads_phase_[dx % x_.stride] = true;
+          packs_.push_back(
+              static_cast<std::uint32_t>(p * plane(block_) + row * row_ + dx / x_.stride));
+          for (std::size_t i = 0; i < together(); ++i) {
+            const std::size_t channel = across() ? 0 : together() * p + i;
+            const std::size_t column = across() ? kx + i : kx;
+            const bool exists = channel < c_.channels && column < x_.window;
+            weights_of_packs_.push_back(exists ? (channel * y_.window + ky) * x_.window + column
+                                               : none);
           }
-    weights_ = kept_once(std::make_shared<const Buffer>(std::move(bytes)));
+        }
+    line_ = row_ * x_.stride + x_.before + x_.in;
+  }
+
+  /// For each block of filters: its weights, as the packs need them, element by element.
+  template <class F>
+  void for_blocks(std::span<const std::int32_t> weights, const F& take) const {
+    const std::size_t elements = weights.size() / all_filters();
+    std::vector<std::int16_t> block;
+    for (std::size_t group = 0; group < c_.groups; ++group)
+      for (std::size_t first = 0; first < c_.filters; first += most_integer_filters) {
+        const std::size_t count = std::min(most_integer_filters, c_.filters - first);
+        block.clear();
+        for (const std::size_t i : weights_of_packs_)
+          for (std::size_t f = group * c_.filters + first, end = f + count; f < end; ++f)
+            block.push_back(i == none ? std::int16_t{0}
+                                      : static_cast<std::int16_t>(weights[f * elements + i]));
+        take(std::span<const std::int16_t>(block), count);
+      }
+  }
+
+  /// The weights of all blocks of filters, and where those of each begin.
+  struct Packed {
+    struct Block {
+      std::size_t weights, offsets, steps, doubled = 0;
+    };
+    std::vector<std::int32_t> weights;
+    std::vector<Block> blocks;
+    std::size_t time = 0, wide_time = 0;  ///< of bytes, and of pairs
+  };
+
+  Packed packed_pairs(std::span<const std::int32_t> weights) {
+    Packed packed;
+    offsets_ = packs_;
+    for_blocks(weights, [&](std::span<const std::int16_t> block, std::size_t count) {
+      packed.blocks.push_back({packed.weights.size(), 0, packs_.size()});
+      for (std::size_t i = 0; i < block.size(); i += 2 * count)
+        for (std::size_t f = 0; f < count; ++f)
+          packed.weights.push_back(
+              std::bit_cast<std::int32_t>(std::array{block[i + f], block[i + count + f]}));
+    });
+    return packed;
+  }
+
+  Packed packed_bytes(std::span<const std::int32_t> weights) {
+    Packed packed;
+    for_blocks(weights, [&](std::span<const std::int16_t> block, std::size_t count) {
+      const NarrowSteps made = narrow_steps(block, count, most_of_narrow_sum());
+      packed.time += made.time, packed.wide_time += made.wide_time;
+      packed.blocks.push_back(
+          {packed.weights.size(), offsets_.size(), made.steps.size(), made.doubled});
+      for (const NarrowStep& step : made.steps) {
+        offsets_.push_back(packs_[step.four]);
+        for (std::size_t f = 0; f < count; ++f) {
+          std::array<std::int8_t, 4> four{};
+          for (std::size_t i = 0; i < four.size(); ++i)
+            four[i] = step.share(block[(4 * step.four + i) * count + f]);
+          packed.weights.push_back(std::bit_cast<std::int32_t>(four));
+        }
+      }
+    });
+    return packed;
+  }
+
+  void keep(const Packed& packed) {
+    weights_ = kept_once(std::make_shared<const Buffer>(
+        Buffer::copy_of(std::span<const std::int32_t>(packed.weights))));
+    const auto* const weights = reinterpret_cast<const std::int32_t*>(weights_->data());
+    for (const Packed::Block& block : packed.blocks)
+      filters_.push_back({.offsets = std::span(offsets_).subspan(block.offsets, block.steps),
+                          .doubled = block.doubled,
+                          .weights = weights + block.weights});
   }
 
   void divide() {
     const std::size_t groups = c_.images * c_.groups;
     const double pixels = static_cast<double>(y_.out * x_.out) * static_cast<double>(groups);
-    const double operations = 4.0 * pixels * static_cast<double>(c_.filters * step());
+    const std::size_t products = c_.filters * c_.channels * y_.window * x_.window;
+    const double operations = 2.0 * pixels * static_cast<double>(products);
     const bool by_groups = groups >= usual_parts;
     const std::size_t units = by_groups ? groups : y_.out;
     const std::size_t parts = parts_of(operations / operations_per_ns, units);
@@ -169,15 +261,22 @@ class IntegerConvolutionKernel final : public Kernel {
     take(c_.scales, 1, reals + 2 * count);
     const auto* const biases = reinterpret_cast<const std::int32_t*>(arguments.inputs[3]);
     const bool one_bias = bias_.present && *element_count(bias_.descriptor.shape) == 1;
+    const std::int32_t zero = zero_point(arguments) + offset_of_row(c_.is_signed);
     for (std::size_t i = 0; i < count; ++i) {
       integers[i] = bias_.present ? biases[one_bias ? 0 : i] : 0;
+      // As unsigned numbers: with a large bias, both may exceed int32 where the result does not.
+      if (narrow_)
+        integers[i] = static_cast<std::int32_t>(static_cast<std::uint32_t>(integers[i]) -
+                                                static_cast<std::uint32_t>(zero * sums_[i]));
       integers[count + i] = c_.zeros == 0
                                 ? 0
                                 : element_at(arguments.inputs[c_.zeros], c_.scales.one ? 0 : i,
                                              c_.result == DataType::int8);
     }
-    return {.offsets = offsets_,
-            .filters = c_.filters,
+    return {.picture = nullptr,
+            .narrow = narrow_,
+            .filters = {},
+            .count = c_.filters,
             .row = row_,
             .width = x_.out,
             .biases = integers,
@@ -191,58 +290,68 @@ class IntegerConvolutionKernel final : public Kernel {
             .step = y_.out * x_.out};
   }
 
+  std::int32_t zero_point(const Arguments& arguments) const {
+    return arguments.inputs[2] == nullptr ? 0 : element_at(arguments.inputs[2], 0, c_.is_signed);
+  }
+
   /// Writes the part of the picture that `rows` rows of a group's results read.
-  void widen_rows(std::size_t group, std::size_t first, std::size_t rows,
+  void write_rows(std::size_t group, std::size_t first, std::size_t rows,
                   const Arguments& arguments, std::byte* scratch) const {
-    auto* const pairs = reinterpret_cast<std::int32_t*>(scratch);
-    const std::byte zero = arguments.inputs[2] == nullptr ? std::byte{0} : *arguments.inputs[2];
-    std::byte* const lines = scratch + picture_bytes(block_) + 5 * all_filters() * sizeof(float);
-    std::fill_n(lines, 3 * line_, zero);
-    std::fill_n(pairs + planes_ * plane(block_), most_integer_pixels, 0);
-    IntegerRow row{.stride = x_.stride,
+    auto* const packs = reinterpret_cast<std::int32_t*>(scratch);
+    const std::int32_t zero = zero_point(arguments);
+    std::byte* const copies = scratch + picture_bytes(block_) + 5 * all_filters() * sizeof(float);
+    std::fill_n(copies, lines * line_, static_cast<std::byte>(zero));
+    const std::byte* const zeros = copies + (lines - 1) * line_;
+    std::fill_n(packs + planes_ * plane(block_), most_integer_pixels, 0);
+    IntegerRow row{.narrow = narrow_,
+                   .stride = x_.stride,
                    .count = row_,
                    .is_signed = c_.is_signed,
-                   .zero = element_at(&zero, 0, c_.is_signed)};
+                   .zero = zero};
     for (std::size_t p = 0; p < planes_; ++p)
       for (std::size_t line = 0; line < y_.stride * y_.span(rows); ++line) {
         const std::size_t padded = first * y_.stride + line;
         const bool exists = padded >= y_.before && padded < y_.before + y_.in;
-        row.first = lines + 2 * line_, row.second = row.first;  // zero points
-        if (exists) {
-          const auto copy = [&](std::size_t channel, std::byte* to) {
-            const std::size_t at = (group * c_.channels + channel) * y_.in + padded - y_.before;
-            std::copy_n(arguments.inputs[0] + at * x_.in, x_.in, to + x_.before);
-          };
-          copy(2 * p, lines);
-          row.first = lines;
-          if (across())
-            row.second = lines + x_.dilation;
-          else if (2 * p + 1 < c_.channels) {
-            copy(2 * p + 1, lines + line_);
-            row.second = lines + line_;
-          }
+        row.elements.fill(zeros);
+        const std::size_t copied = exists ? std::min(together(), c_.channels - together() * p) : 0;
+        for (std::size_t i = 0; i < copied; ++i) {
+          std::byte* const to = copies + i * line_;
+          const std::size_t channel = group * c_.channels + together() * p + i;
+          std::copy_n(arguments.inputs[0] + (channel * y_.in + padded - y_.before) * x_.in, x_.in,
+                      to + x_.before);
+          row.elements[i] = to;
         }
+        if (across() && exists)
+          for (std::size_t i = 1; i < together(); ++i)
+            row.elements[i] = row.elements[0] + i * x_.dilation;
         for (std::size_t phase = 0; phase < x_.stride; ++phase) {
-          IntegerRow part = row;
-          part.first += phase, part.second += phase;
-          part.pairs =
-              pairs + p * plane(block_) +
+          row.packs =
+              packs + p * plane(block_) +
               ((line % y_.stride * x_.stride + phase) * y_.span(block_) + line / y_.stride) * row_;
-          widen_integers(part);
+          if (reads_phase_[phase]) pack_integers(row);
+          for (const std::byte*& each : row.elements) ++each;
         }
       }
   }
 
+  static constexpr std::size_t none = static_cast<std::size_t>(-1);
+  static constexpr std::size_t lines = 5;  ///< of scratch memory: of a pack's channels, and zeros
+
   const IntegerConvolution c_;
   const PaddedExtent y_, x_;
   const Slot bias_;
-  std::size_t columns_ = 0;  ///< pairs of a window's row
+  bool narrow_ = false;
   std::size_t planes_ = 0;
-  std::size_t row_ = 0;    ///< pairs
-  std::size_t block_ = 0;  ///< rows of pixels for which the picture is written together
-  std::size_t line_ = 0;   ///< bytes
-  std::vector<std::uint32_t> offsets_;
+  std::size_t row_ = 0;               ///< packs
+  std::size_t block_ = 0;             ///< rows of pixels for which the picture is written together
+  std::size_t line_ = 0;              ///< bytes
+  std::vector<std::uint32_t> packs_;  ///< where the packs of a pixel lie in a picture
+  std::vector<bool> reads_phase_;     ///< of a row's packs
+  std::vector<std::size_t> weights_of_packs_;  ///< for each element of a pack, in a filter
+  std::vector<std::uint32_t> offsets_;         ///< of all blocks of filters
   KeptBytes weights_;
+  std::vector<IntegerFilters> filters_;
+  std::vector<std::int32_t> sums_;  ///< of each filter's weights
   std::vector<PictureShare> shares_;
   std::size_t worker_bytes_ = 0;
 };

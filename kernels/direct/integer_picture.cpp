@@ -9,8 +9,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "kernels/direct/integer_fours.hpp"
 #include "kernels/direct/integer_picture.hpp"
-#include "kernels/direct/integer_results.hpp"
 #include "kernels/vectors.hpp"
 
 HWY_BEFORE_NAMESPACE();
@@ -27,8 +27,10 @@ HWY_INLINE void add_pairs(std::int32_t weights, const std::int32_t* pairs, hn::V
   static_cast<void>(others);
 #else
   const hn::Repartition<std::int16_t, Sums> halves;
-  sums = hn::ReorderWidenMulAccumulate(d, hn::BitCast(halves, hn::Set(d, weights)),
-                                       hn::BitCast(halves, hn::LoadU(d, pairs)), sums, others);
+  auto sum = hn::ReorderWidenMulAccumulate(d, hn::BitCast(halves, hn::Set(d, weights)),
+                                           hn::BitCast(halves, hn::LoadU(d, pairs)), sums, others);
+  POLYCHRON_KEEP_SUM(sum);
+  sums = sum;
 #endif
 }
 
@@ -61,29 +63,99 @@ HWY_INLINE void copy_existing(const IntegerPixels& p, std::size_t filter, std::s
   }
 }
 
-/// The pixels from `pixel` on of `Filters` filters from `first` on, `Vectors` vectors of them.
 template <std::size_t Filters, std::size_t Vectors>
-HWY_INLINE void convolve_tile(const IntegerPixels& p, std::size_t first, std::size_t pixel,
-                              std::size_t pixels) {
+using TileSums = hn::Vec<Sums>[Filters][Vectors];
+
+/// The products of pairs of 16 bits. `picture` is where the first pixel's packs are.
+template <std::size_t Filters, std::size_t Vectors>
+HWY_INLINE void multiply_pairs(const IntegerFilters& filters, const std::int32_t* picture,
+                               TileSums<Filters, Vectors>& sums) {
   const Sums d;
-  const std::size_t lanes = hn::Lanes(d), step = p.offsets.size();
-  hn::Vec<Sums> sums[Filters][Vectors], others[Filters][Vectors];
+  TileSums<Filters, Vectors> others;
   POLYCHRON_UNROLLED_LOOP
   for (std::size_t f = 0; f < Filters; ++f) {
     POLYCHRON_UNROLLED_LOOP
     for (std::size_t v = 0; v < Vectors; ++v) sums[f][v] = others[f][v] = hn::Zero(d);
   }
-  const std::int32_t* const weights = p.weights + first * step;
-  const std::int32_t* const picture = p.picture + pixel;
-  for (std::size_t i = 0; i < step; ++i) {
-    const std::int32_t* const pairs = picture + p.offsets[i];
+  const std::int32_t* weights = filters.weights;
+  for (const std::uint32_t offset : filters.offsets) {
+    const std::int32_t* const pairs = picture + offset;
     POLYCHRON_UNROLLED_LOOP
-    for (std::size_t f = 0; f < Filters; ++f) {
+    for (std::size_t f = 0; f < Filters; ++f, ++weights) {
       POLYCHRON_UNROLLED_LOOP
       for (std::size_t v = 0; v < Vectors; ++v)
-        add_pairs(weights[f * step + i], pairs + v * lanes, sums[f][v], others[f][v]);
+        add_pairs(*weights, pairs + v * hn::Lanes(d), sums[f][v], others[f][v]);
     }
   }
+  POLYCHRON_UNROLLED_LOOP
+  for (std::size_t f = 0; f < Filters; ++f) {
+    POLYCHRON_UNROLLED_LOOP
+    for (std::size_t v = 0; v < Vectors; ++v)
+      sums[f][v] = hn::RearrangeToOddPlusEven(sums[f][v], others[f][v]);
+  }
+}
+
+#if HWY_TARGET != HWY_SCALAR
+/// The products of bytes.
+template <std::size_t Filters, std::size_t Vectors, class Instructions>
+HWY_INLINE void multiply_fours(const IntegerFilters& filters, const std::int32_t* picture,
+                               TileSums<Filters, Vectors>& sums) {
+  const Sums d;
+  const std::size_t lanes = hn::Lanes(d);
+  POLYCHRON_UNROLLED_LOOP
+  for (std::size_t f = 0; f < Filters; ++f) {
+    POLYCHRON_UNROLLED_LOOP
+    for (std::size_t v = 0; v < Vectors; ++v) sums[f][v] = hn::Zero(d);
+  }
+  const std::int32_t* weights = filters.weights;
+  std::size_t i = 0;
+  for (; i < filters.doubled; i += 2, weights += 2 * Filters) {
+    const std::int32_t* const one = picture + filters.offsets[i];
+    const std::int32_t* const other = picture + filters.offsets[i + 1];
+    POLYCHRON_UNROLLED_LOOP
+    for (std::size_t f = 0; f < Filters; ++f) {
+      const auto x = hn::Set(d, weights[f]), y = hn::Set(d, weights[Filters + f]);
+      POLYCHRON_UNROLLED_LOOP
+      for (std::size_t v = 0; v < Vectors; ++v)
+        Instructions::add(hn::LoadU(d, one + v * lanes), x, hn::LoadU(d, other + v * lanes), y,
+                          sums[f][v]);
+    }
+  }
+  for (; i < filters.offsets.size(); ++i, weights += Filters) {
+    const std::int32_t* const fours = picture + filters.offsets[i];
+    POLYCHRON_UNROLLED_LOOP
+    for (std::size_t f = 0; f < Filters; ++f) {
+      const auto x = hn::Set(d, weights[f]);
+      POLYCHRON_UNROLLED_LOOP
+      for (std::size_t v = 0; v < Vectors; ++v)
+        Instructions::add(hn::LoadU(d, fours + v * lanes), x, sums[f][v]);
+    }
+  }
+}
+#endif
+
+template <std::size_t Filters, std::size_t Vectors>
+HWY_INLINE void multiply([[maybe_unused]] bool narrow, const IntegerFilters& filters,
+                         const std::int32_t* picture, TileSums<Filters, Vectors>& sums) {
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_SSSE3
+  if (narrow && !has_four_products())
+    return multiply_fours<Filters, Vectors, ByPairSums>(filters, picture, sums);
+#endif
+#if HWY_TARGET != HWY_SCALAR
+  if (narrow) return multiply_fours<Filters, Vectors, ByFours>(filters, picture, sums);
+#endif
+  multiply_pairs<Filters, Vectors>(filters, picture, sums);
+}
+
+/// The pixels from `pixel` on of `Filters` filters from `first` on, `Vectors` vectors of them.
+template <std::size_t Filters, std::size_t Vectors>
+HWY_INLINE void convolve_tile(const IntegerPixels& p, std::size_t first, std::size_t pixel,
+                              std::size_t pixels) {
+  const Sums d;
+  const std::size_t lanes = hn::Lanes(d);
+  const IntegerFilters& filters = p.filters[first / most_integer_filters];
+  TileSums<Filters, Vectors> sums;
+  multiply<Filters, Vectors>(p.narrow, filters, p.picture + pixel, sums);
   std::byte some[most_integer_pixels * sizeof(std::int32_t)];
   const std::size_t count = std::min(Vectors * lanes, pixels - pixel), bytes = byte_size(p.type);
   const bool all_exist = p.row == p.width && count == Vectors * lanes;
@@ -93,7 +165,7 @@ HWY_INLINE void convolve_tile(const IntegerPixels& p, std::size_t first, std::si
     const auto bias = hn::Set(d, p.biases[first + f]);
     POLYCHRON_UNROLLED_LOOP
     for (std::size_t v = 0; v < Vectors; ++v) {
-      const auto sum = hn::Add(hn::RearrangeToOddPlusEven(sums[f][v], others[f][v]), bias);
+      const auto sum = hn::Add(sums[f][v], bias);
       store_results(p.type, finished(p, first + f, sum), to + v * lanes * bytes);
     }
     if (!all_exist) copy_existing(p, first + f, pixel, count, some);
@@ -104,17 +176,17 @@ HWY_INLINE void convolve_tile(const IntegerPixels& p, std::size_t first, std::si
 /// stays in the first level.
 void convolve(const IntegerPixels& p) {
   const std::size_t lanes = hn::Lanes(Sums()), pixels = (p.rows - 1) * p.row + p.width;
-  if (p.filters == 1) {
+  if (p.count == 1) {
     for (std::size_t pixel = 0; pixel < pixels; pixel += 4 * lanes)
       convolve_tile<1, 4>(p, 0, pixel, pixels);
     return;
   }
   constexpr std::size_t own = std::size_t{128} << 10;
-  const std::size_t fitting = own / (p.offsets.size() * sizeof(std::int32_t));
+  const std::size_t fitting = own / (p.filters[0].offsets.size() * sizeof(std::int32_t));
   const std::size_t block =
       std::max<std::size_t>(fitting / most_integer_filters, 1) * most_integer_filters;
-  for (std::size_t first = 0; first < p.filters; first += block) {
-    const std::size_t last = std::min(first + block, p.filters);
+  for (std::size_t first = 0; first < p.count; first += block) {
+    const std::size_t last = std::min(first + block, p.count);
     for (std::size_t pixel = 0; pixel < pixels; pixel += 2 * lanes) {
       std::size_t filter = first;
       for (; filter + most_integer_filters <= last; filter += most_integer_filters)
@@ -128,24 +200,52 @@ void convolve(const IntegerPixels& p) {
 
 template <class T, std::size_t Stride>
 HWY_INLINE void widen(const IntegerRow& row, std::size_t stride) {
-  const auto* const first = reinterpret_cast<const T*>(row.first);
-  const auto* const second = reinterpret_cast<const T*>(row.second);
+  const auto* const first = reinterpret_cast<const T*>(row.elements[0]);
+  const auto* const second = reinterpret_cast<const T*>(row.elements[1]);
   POLYCHRON_INDEPENDENT_STEPS
   for (std::size_t i = 0; i < row.count; ++i) {
     const std::size_t at = i * (Stride == 0 ? stride : Stride);
     const auto low = static_cast<std::uint32_t>(first[at] - row.zero) & 0xffffU;
     const auto high = static_cast<std::uint32_t>(second[at] - row.zero) << 16U;
-    row.pairs[i] = static_cast<std::int32_t>(low | high);
+    row.packs[i] = static_cast<std::int32_t>(low | high);
   }
 }
-template <class T>
-HWY_INLINE void widen_any(const IntegerRow& row) {
-  if (row.stride == 1) return widen<T, 1>(row, 1);
-  if (row.stride == 2) return widen<T, 2>(row, 2);
-  widen<T, 0>(row, row.stride);
+template <std::size_t Stride>
+HWY_INLINE void interleave(const IntegerRow& row, std::size_t stride) {
+  const std::byte *const a = row.elements[0], *const b = row.elements[1],
+                         *const c = row.elements[2], *const d = row.elements[3];
+  // Adding 128 to a byte, or subtracting it, inverts its highest bit.
+  const std::uint32_t highest_bits = offset_of_bytes(row.is_signed) == 0 ? 0 : 0x80808080U;
+  if (b == a + 1 && c == b + 1 && d == c + 1) {
+    for (std::size_t i = 0; i < row.count; ++i) {
+      std::uint32_t four = 0;
+      std::memcpy(&four, a + i * (Stride == 0 ? stride : Stride), sizeof(four));
+      row.packs[i] = static_cast<std::int32_t>(four ^ highest_bits);
+    }
+    return;
+  }
+  POLYCHRON_INDEPENDENT_STEPS
+  for (std::size_t i = 0; i < row.count; ++i) {
+    const std::size_t at = i * (Stride == 0 ? stride : Stride);
+    const auto four = static_cast<std::uint32_t>(a[at]) | static_cast<std::uint32_t>(b[at]) << 8U |
+                      static_cast<std::uint32_t>(c[at]) << 16U |
+                      static_cast<std::uint32_t>(d[at]) << 24U;
+    row.packs[i] = static_cast<std::int32_t>(four ^ highest_bits);
+  }
 }
-void widen_row(const IntegerRow& row) {
-  row.is_signed ? widen_any<std::int8_t>(row) : widen_any<std::uint8_t>(row);
+template <std::size_t Stride>
+HWY_INLINE void make_packs(const IntegerRow& row, std::size_t stride) {
+  if (row.narrow)
+    interleave<Stride>(row, stride);
+  else if (row.is_signed)
+    widen<std::int8_t, Stride>(row, stride);
+  else
+    widen<std::uint8_t, Stride>(row, stride);
+}
+void make_row(const IntegerRow& row) {
+  if (row.stride == 1) return make_packs<1>(row, 1);
+  if (row.stride == 2) return make_packs<2>(row, 2);
+  make_packs<0>(row, row.stride);
 }
 
 }  // namespace polychron::kernels::direct::HWY_NAMESPACE
@@ -155,10 +255,10 @@ HWY_AFTER_NAMESPACE();
 namespace polychron::kernels::direct {
 
 HWY_EXPORT(convolve);
-HWY_EXPORT(widen_row);
+HWY_EXPORT(make_row);
 
 void convolve_integers(const IntegerPixels& pixels) { HWY_DYNAMIC_DISPATCH(convolve)(pixels); }
-void widen_integers(const IntegerRow& row) { HWY_DYNAMIC_DISPATCH(widen_row)(row); }
+void pack_integers(const IntegerRow& row) { HWY_DYNAMIC_DISPATCH(make_row)(row); }
 
 }  // namespace polychron::kernels::direct
 #endif

@@ -1,6 +1,7 @@
 // A part of a picture of 8-bit integers, as its convolution reads it, and the loops over it.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -14,27 +15,36 @@ inline constexpr std::size_t most_integer_filters = 4;
 /// The most sums of a filter in registers, with the widest vectors that Highway has.
 inline constexpr std::size_t most_integer_pixels = 128;
 
-/// A row of pairs to make: elements minus their zero point, in 16 bits. The element of column i is
-/// at `i * stride`. Each line begins and ends with as many zero points as the convolution pads.
+/// A row of packs to make, of 32 bits each: two elements minus their zero point, in 16 bits, or
+/// four bytes as the instructions take them. The elements of column i are at `i * stride`. Each
+/// line begins and ends with as many zero points as the convolution pads.
 struct IntegerRow {
-  const std::byte* first = nullptr;   ///< the first elements of the pairs
-  const std::byte* second = nullptr;  ///< the second ones
+  std::array<const std::byte*, 4> elements = {};  ///< those of the first pack: two, or four
+  bool narrow = false;                            ///< four
   std::size_t stride = 1;
-  std::size_t count = 0;  ///< of pairs
+  std::size_t count = 0;  ///< of packs
   bool is_signed = false;
   std::int32_t zero = 0;
-  std::int32_t* pairs = nullptr;
+  std::int32_t* packs = nullptr;
 };
 
-/// Some rows of a group's results. The picture is planes of rows of pairs, 32 bits each. The pixel
-/// of row y and column x reads the pairs at `y * row + x + offset`, for each of `offsets`: plane by
-/// plane, tap by tap. So pixels in a row lie side by side, whatever the stride; those from `width`
-/// on do not exist.
+/// Up to most_integer_filters filters, which share each pack of the picture that they read. A step
+/// multiplies a pack for each pixel with a pack of each filter. Packs of bytes are in steps as
+/// narrow_steps() makes them.
+struct IntegerFilters {
+  std::span<const std::uint32_t> offsets;  ///< of the steps' packs in the picture
+  std::size_t doubled = 0;                 ///< the first steps: each two are added in 16 bits
+  const std::int32_t* weights = nullptr;   ///< step by step, a pack of each filter
+};
+
+/// Some rows of a group's results. The picture is planes of rows of packs. The pixel of row y and
+/// column x reads the packs at `y * row + x + offset`. So pixels in a row lie side by side,
+/// whatever the stride; those from `width` on do not exist.
 struct IntegerPixels {
   const std::int32_t* picture = nullptr;
-  std::span<const std::uint32_t> offsets;
-  const std::int32_t* weights = nullptr;  ///< pairs: filter by filter, offset by offset
-  std::size_t filters = 0;
+  bool narrow = false;  ///< packs of four bytes, else of two elements
+  std::span<const IntegerFilters> filters;
+  std::size_t count = 0;  ///< of filters
   std::size_t rows = 0, row = 0, width = 0;
   // One number for each filter:
   const std::int32_t* biases = nullptr;
@@ -49,6 +59,6 @@ struct IntegerPixels {
 };
 
 void convolve_integers(const IntegerPixels& pixels);
-void widen_integers(const IntegerRow& row);
+void pack_integers(const IntegerRow& row);
 
 }  // namespace polychron::kernels::direct

@@ -104,9 +104,9 @@ class IntegerProduct final : public Kernel {
     std::vector<std::int8_t> bytes;
     sums_.assign(panels * width_, 0);
     const auto steps = steps_of(matrix);
-    std::vector<std::int8_t> rows(width_ * pairs_ * 2);  // of a panel, row after row
+    std::vector<std::int16_t> rows(width_ * pairs_ * 2);  // of a panel, row after row
     for (std::size_t p = 0; p < panels; ++p) {
-      std::ranges::fill(rows, std::int8_t{0});
+      std::ranges::fill(rows, std::int16_t{0});
       const std::size_t first = p * width_, columns = std::min(width_, o_.columns - first);
       for (std::size_t row = 0; row < o_.elements; ++row)
         for (std::size_t column = 0; column < columns; ++column) {
@@ -115,17 +115,20 @@ class IntegerProduct final : public Kernel {
           const std::int32_t element =
               integer_at(matrix.constant->data(), static_cast<std::size_t>(from), o_.right_signed) -
               offset();
-          rows[row * width_ + column] = static_cast<std::int8_t>(element);
+          rows[row * width_ + column] = static_cast<std::int16_t>(element);
           sums_[first + column] += element;
         }
       Panel panel{.at = bytes.size()};
-      if (auto narrow = narrow_steps(rows, width_, most_of_narrow_sum())) {
-        panel.steps = narrow->steps.size(), panel.doubled = narrow->doubled;
-        append_narrow(rows, narrow->steps, bytes);
+      const std::int32_t most = most_of_narrow_sum();
+      const auto narrow = most == 0 ? NarrowSteps() : narrow_steps(rows, width_, most);
+      if (most != 0 && narrow.time <= narrow.wide_time) {
+        panel.steps = narrow.steps.size(), panel.doubled = narrow.doubled;
+        append_narrow(rows, narrow.steps, bytes);
       } else {
         for (std::size_t i = 0; i < rows.size(); i += 2 * width_)
           for (std::size_t k = 0; k < width_; ++k)
-            bytes.insert(bytes.end(), {rows[i + k], rows[i + width_ + k]});
+            for (const std::int16_t x : {rows[i + k], rows[i + width_ + k]})
+              bytes.push_back(static_cast<std::int8_t>(x));
       }
       (panel.steps > 0 ? any_narrow_ : any_wide_) = true;
       shapes_.push_back(panel);
@@ -135,12 +138,12 @@ class IntegerProduct final : public Kernel {
   }
 
   /// Appends the elements of each step, and then where they are in a row.
-  void append_narrow(const std::vector<std::int8_t>& rows, const std::vector<NarrowStep>& steps,
+  void append_narrow(const std::vector<std::int16_t>& rows, const std::vector<NarrowStep>& steps,
                      std::vector<std::int8_t>& bytes) const {
     for (const NarrowStep& step : steps)
       for (std::size_t k = 0; k < width_; ++k)
         for (std::size_t i = 0; i < 4; ++i)
-          bytes.push_back(step.has(i) ? rows[(4 * step.four + i) * width_ + k] : std::int8_t{0});
+          bytes.push_back(step.share(rows[(4 * step.four + i) * width_ + k]));
     for (const NarrowStep& step : steps) {
       const auto two = std::bit_cast<std::array<std::int8_t, 2>>(step.four);
       bytes.insert(bytes.end(), two.begin(), two.end());

@@ -8,13 +8,8 @@
 
 #include <array>
 #include <cstring>
-#include <type_traits>
-#if defined(__x86_64__)
-#include <cpuid.h>
-#elif defined(__aarch64__)
-#include <sys/auxv.h>
-#endif
 
+#include "kernels/direct/integer_fours.hpp"
 #include "kernels/direct/integer_panels.hpp"
 #include "kernels/direct/integer_results.hpp"
 #include "kernels/vectors.hpp"
@@ -30,7 +25,6 @@ std::size_t panel_columns() { return vectors_of_panel * hn::Lanes(Sums()); }
 #if HWY_TARGET == HWY_SCALAR
 using Pairs = std::array<std::int8_t, 2>;
 #else
-using Halves = hn::Repartition<std::int16_t, Sums>;
 using Pairs = hn::Vec<Halves>;
 #endif
 
@@ -53,102 +47,12 @@ HWY_INLINE void add_products(const std::int16_t* pair, const Pairs& columns, hn:
 #else
   std::int32_t both = 0;
   std::memcpy(&both, pair, sizeof(both));
-  sums = hn::ReorderWidenMulAccumulate(d, hn::BitCast(Halves(), hn::Set(d, both)), columns, sums,
-                                       others);
-  POLYCHRON_KEEP_SUM(sums);
+  auto sum = hn::ReorderWidenMulAccumulate(d, hn::BitCast(Halves(), hn::Set(d, both)), columns,
+                                           sums, others);
+  POLYCHRON_KEEP_SUM(sum);
+  sums = sum;
 #endif
 }
-
-/// The bytes of a narrow panel's columns times a row's, added in pairs: 255 times the sum of their
-/// magnitudes fits 16 bits. 0 where there is no such instruction.
-#if HWY_ARCH_X86 && HWY_TARGET <= HWY_SSSE3
-constexpr std::int32_t most_narrow_sum = 128;
-
-HWY_INLINE hn::Vec<Halves> pair_sums(hn::Vec<Sums> row, hn::Vec<Sums> columns) {
-#if HWY_TARGET <= HWY_AVX3
-  return hn::Vec<Halves>{_mm512_maddubs_epi16(row.raw, columns.raw)};
-#elif HWY_TARGET <= HWY_AVX2
-  return hn::Vec<Halves>{_mm256_maddubs_epi16(row.raw, columns.raw)};
-#else
-  return hn::Vec<Halves>{_mm_maddubs_epi16(row.raw, columns.raw)};
-#endif
-}
-
-HWY_INLINE void add_pair_sums(hn::Vec<Halves> pairs, hn::Vec<Sums>& sums) {
-  auto none = hn::Zero(Sums());
-  sums = hn::ReorderWidenMulAccumulate(Sums(), pairs, hn::Set(Halves(), 1), sums, none);
-  POLYCHRON_KEEP_SUM(sums);
-}
-
-/// Adds four products of bytes to each sum, or two times four.
-struct ByPairSums {
-  static HWY_INLINE void add(hn::Vec<Sums> row, hn::Vec<Sums> columns, hn::Vec<Sums>& sums) {
-    add_pair_sums(pair_sums(row, columns), sums);
-  }
-  static HWY_INLINE void add(hn::Vec<Sums> row, hn::Vec<Sums> columns, hn::Vec<Sums> other_row,
-                             hn::Vec<Sums> other_columns, hn::Vec<Sums>& sums) {
-    add_pair_sums(hn::Add(pair_sums(row, columns), pair_sums(other_row, other_columns)), sums);
-  }
-};
-#else
-constexpr std::int32_t most_narrow_sum = 0;
-#endif
-
-/// Some processors have an instruction that adds four products of bytes in 32 bits: then every
-/// panel is narrow. Highway 1.0.3 does not have it.
-#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2
-bool find_four_products() {
-#if HWY_TARGET <= HWY_AVX3
-  return __builtin_cpu_supports("avx512vnni") != 0;
-#else
-  unsigned a = 0, b = 0, c = 0, d = 0;
-  return __get_cpuid_count(7, 1, &a, &b, &c, &d) != 0 && (a >> 4 & 1) != 0;  // AVX-VNNI
-#endif
-}
-HWY_INLINE void add_four_products(hn::Vec<Sums> row, hn::Vec<Sums> columns, hn::Vec<Sums>& sums) {
-#if HWY_TARGET <= HWY_AVX3
-  asm("vpdpbusd %2, %1, %0" : "+v"(sums.raw) : "v"(row.raw), "v"(columns.raw));
-#else
-  asm("%{vex%} vpdpbusd %2, %1, %0" : "+x"(sums.raw) : "x"(row.raw), "x"(columns.raw));
-#endif
-}
-#elif HWY_ARCH_ARM_A64
-bool find_four_products() { return (getauxval(AT_HWCAP) & HWCAP_ASIMDDP) != 0; }
-HWY_INLINE void add_four_products(hn::Vec<Sums> row, hn::Vec<Sums> columns, hn::Vec<Sums>& sums) {
-  asm(".arch armv8.2-a+crypto+dotprod\n\tsdot %0.4s, %1.16b, %2.16b"
-      : "+w"(sums.raw)
-      : "w"(row.raw), "w"(columns.raw));
-}
-#else
-bool find_four_products() { return false; }
-HWY_INLINE void add_four_products(hn::Vec<Sums>, hn::Vec<Sums>, hn::Vec<Sums>&) {}
-#endif
-
-struct ByFours {
-  static HWY_INLINE void add(hn::Vec<Sums> row, hn::Vec<Sums> columns, hn::Vec<Sums>& sums) {
-    add_four_products(row, columns, sums);
-  }
-  static HWY_INLINE void add(hn::Vec<Sums> row, hn::Vec<Sums> columns, hn::Vec<Sums> other_row,
-                             hn::Vec<Sums> other_columns, hn::Vec<Sums>& sums) {
-    add_four_products(row, columns, sums);
-    add_four_products(other_row, other_columns, sums);
-  }
-};
-
-bool has_four_products() {
-  static const bool there = find_four_products();
-  return there;
-}
-
-/// Bytes of a narrow panel's rows, as the instructions take them.
-using RowByte = std::conditional_t<HWY_ARCH_ARM_A64 != 0, std::int8_t, std::uint8_t>;
-
-std::int32_t offset_of_bytes(bool are_signed) {
-  if (are_signed == std::is_signed_v<RowByte>) return 0;
-  return are_signed ? 128 : -128;
-}
-
-std::int32_t narrow_sum() { return has_four_products() ? 2 * 128 : most_narrow_sum; }
 
 template <std::size_t Rows>
 using TileSums = hn::Vec<Sums>[Rows][vectors_of_panel];
@@ -323,7 +227,7 @@ std::int32_t copy(const std::byte* elements, std::size_t count, std::int32_t off
   std::int32_t sum = 0;
   POLYCHRON_INDEPENDENT_STEPS
   for (std::size_t i = 0; i < count; ++i) {
-    const auto value = static_cast<RowByte>(from[i] + offset);
+    const auto value = static_cast<DataByte>(from[i] + offset);
     to[i] = static_cast<std::byte>(value);
     sum += value;
   }

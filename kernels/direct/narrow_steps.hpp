@@ -1,32 +1,34 @@
-// How a panel of 8-bit integers is multiplied as bytes: in steps of four neighbours of a column.
+// How a matrix of 8-bit integers is multiplied as bytes: in steps of four neighbours of a column.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <vector>
 
 namespace polychron::kernels::direct {
 
+/// A step may take only a share of each element; others take the rest.
 struct NarrowStep {
-  std::uint16_t four = 0;    ///< which four neighbours
-  std::uint8_t taken = 0xf;  ///< a bit for each of them; zeros take the place of the others
-  std::int32_t largest = 0;  ///< of sums of two neighbours' magnitudes
+  std::uint16_t four = 0;           ///< which four neighbours
+  std::uint8_t number = 0, of = 1;  ///< of the steps that share these
+  std::int32_t largest = 0;         ///< of sums of two neighbours' magnitudes
 
-  bool has(std::size_t i) const { return (taken >> i & 1U) != 0; }
+  std::int8_t share(std::int32_t element) const {
+    return static_cast<std::int8_t>(element * (number + 1) / of - element * number / of);
+  }
 };
 
 struct NarrowSteps {
   std::vector<NarrowStep> steps;
   std::size_t doubled = 0;  ///< each two of the first ones may be added in 16 bits
+  /// What all steps take, and what products in pairs of 16 bits would take, in the same unit.
+  std::size_t time = 0, wide_time = 0;
 };
 
 /// The steps of `panel`, whose rows have `width` columns each and whose number is a multiple of
 /// four. Sums of neighbours' magnitudes are at most `most` in a step, and in each two of the
-/// doubled steps together. Returns nullopt if products in pairs of 16 bits are faster, or if `most`
-/// is 0.
-std::optional<NarrowSteps> narrow_steps(std::span<const std::int8_t> panel, std::size_t width,
-                                        std::int32_t most);
+/// doubled steps together. `most` is at least 128. Elements are -255 to 255.
+NarrowSteps narrow_steps(std::span<const std::int16_t> panel, std::size_t width, std::int32_t most);
 
 }  // namespace polychron::kernels::direct

@@ -35,7 +35,7 @@ struct Convolution {
   std::array<std::uint32_t, 4> padding{1, 1, 1, 1};
   DataType type = DataType::uint8;
   int lowest = -255, highest = 255;  // of the weights
-  bool ends = false;  // all elements are the type's lowest, the zero point the highest
+  int end = 0;  // -1: all elements are the type's lowest, the zero point the highest; 1: reversed
 
   std::uint32_t out(std::size_t i) const {
     const auto padded = size[i] + padding[2 * i] + padding[2 * i + 1];
@@ -50,10 +50,11 @@ struct Convolution {
     picture.resize(std::size_t{images} * groups * channels * size[0] * size[1]);
     for (auto& x : picture) x = static_cast<std::byte>(random.pick(0, 255));
     zero = static_cast<std::byte>(random.pick(0, 255));
-    if (ends) {
+    if (end != 0) {
       const std::uint8_t least = type == DataType::int8 ? 128 : 0;
-      std::ranges::fill(picture, std::byte{least});
-      zero = static_cast<std::byte>(least - 1);
+      const auto most = static_cast<std::uint8_t>(least - 1);
+      std::ranges::fill(picture, std::byte{end < 0 ? least : most});
+      zero = std::byte{end < 0 ? most : least};
     }
     weights.resize(std::size_t{groups} * filters * channels * window[0] * window[1]);
     for (auto& x : weights)
@@ -130,6 +131,9 @@ Convolution any_convolution(Random& random) {
     c.size[i] = (c.window[i] - 1) * c.dilation[i] + any(1, 24);
   }
   c.type = any(0, 1) == 0 ? DataType::int8 : DataType::uint8;
+  // Small weights are multiplied as bytes, large ones as bytes in several steps, or in 16 bits.
+  c.highest = std::array{10, 60, 90, 134, 255}.at(any(0, 4));
+  c.lowest = c.highest == 134 ? -121 : -c.highest;
   return c;
 }
 
@@ -286,11 +290,12 @@ BOOST_AUTO_TEST_CASE(sums_are_exact_for_any_shapes) {
 // The largest products of all, with each kind of instruction a place where they could saturate.
 BOOST_AUTO_TEST_CASE(ends_of_the_types_do_not_saturate) {
   for (const auto type : {DataType::int8, DataType::uint8})
-    for (const int weight : {-255, 255})
-      for (const std::uint32_t channels : {1U, 2U, 600U})
-        check(
-            {.channels = channels, .type = type, .lowest = weight, .highest = weight, .ends = true},
-            1);
+    for (const int weight : {-255, -128, -65, -64, -33, -32, 32, 33, 64, 65, 127, 128, 255})
+      for (const std::uint32_t channels : {1U, 2U, 4U, 600U})
+        for (const int end : {-1, 1})
+          check(
+              {.channels = channels, .type = type, .lowest = weight, .highest = weight, .end = end},
+              1);
 }
 
 BOOST_AUTO_TEST_CASE(parts_make_the_whole) {
