@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <functional>
 #include <numeric>
 
 #include "base/kept_once.hpp"
@@ -97,6 +98,7 @@ class IntegerConvolutionKernel final : public Kernel {
     IntegerPixels pixels = numbers(arguments, scratch + picture_bytes(block_));
     pixels.picture = reinterpret_cast<const std::int32_t*>(scratch);
     const IntegerPixels all = pixels;
+    pad(arguments, scratch);
     for (std::size_t group = share.first_group; group < share.last_group; ++group) {
       const std::size_t filter = group % c_.groups * c_.filters;
       pixels.filters = std::span(filters_).subspan(group % c_.groups * blocks(), blocks());
@@ -137,7 +139,7 @@ class IntegerConvolutionKernel final : public Kernel {
     block_ = 1;
     while (block_ < y_.out && picture_bytes(block_ + 1) <= own) ++block_;
     packs_.clear(), weights_of_packs_.clear();
-    reads_phase_.assign(x_.stride, false);
+    reads_phase_.assign(y_.stride * x_.stride, false);
     for (std::size_t p = 0; p < planes_; ++p)
       for (std::size_t ky = 0; ky < y_.window; ++ky)
         for (std::size_t k = 0; k < columns; ++k) {
@@ -145,7 +147,7 @@ class IntegerConvolutionKernel final : public Kernel {
           const std::size_t dy = ky * y_.dilation, dx = kx * x_.dilation;
           const std::size_t phase = dy % y_.stride * x_.stride + dx % x_.stride;
           const std::size_t row = phase * y_.span(block_) + dy / y_.stride;
-          reads_phase_[dx % x_.stride] = true;
+          reads_phase_[phase] = true;
           packs_.push_back(
               static_cast<std::uint32_t>(p * plane(block_) + row * row_ + dx / x_.stride));
           for (std::size_t i = 0; i < together(); ++i) {
@@ -294,48 +296,61 @@ class IntegerConvolutionKernel final : public Kernel {
     return arguments.inputs[2] == nullptr ? 0 : element_at(arguments.inputs[2], 0, c_.is_signed);
   }
 
+  /// A worker's scratch memory: the picture, numbers of filters, and copies of a pack's lines with
+  /// padding around them, the last one of zero points only.
+  std::byte* copies(std::byte* scratch) const {
+    return scratch + picture_bytes(block_) + 5 * all_filters() * sizeof(float);
+  }
+  void pad(const Arguments& arguments, std::byte* scratch) const {
+    std::fill_n(copies(scratch), lines * line_, static_cast<std::byte>(zero_point(arguments)));
+    auto* const packs = reinterpret_cast<std::int32_t*>(scratch);
+    std::fill_n(packs + planes_ * plane(block_), most_integer_pixels, 0);
+  }
+
   /// Writes the part of the picture that `rows` rows of a group's results read.
   void write_rows(std::size_t group, std::size_t first, std::size_t rows,
                   const Arguments& arguments, std::byte* scratch) const {
     auto* const packs = reinterpret_cast<std::int32_t*>(scratch);
-    const std::int32_t zero = zero_point(arguments);
-    std::byte* const copies = scratch + picture_bytes(block_) + 5 * all_filters() * sizeof(float);
-    std::fill_n(copies, lines * line_, static_cast<std::byte>(zero));
-    const std::byte* const zeros = copies + (lines - 1) * line_;
-    std::fill_n(packs + planes_ * plane(block_), most_integer_pixels, 0);
     IntegerRow row{.narrow = narrow_,
                    .stride = x_.stride,
                    .count = row_,
                    .is_signed = c_.is_signed,
-                   .zero = zero};
+                   .zero = zero_point(arguments)};
     for (std::size_t p = 0; p < planes_; ++p)
-      for (std::size_t line = 0; line < y_.stride * y_.span(rows); ++line) {
-        const std::size_t padded = first * y_.stride + line;
-        const bool exists = padded >= y_.before && padded < y_.before + y_.in;
-        row.elements.fill(zeros);
-        const std::size_t copied = exists ? std::min(together(), c_.channels - together() * p) : 0;
-        for (std::size_t i = 0; i < copied; ++i) {
-          std::byte* const to = copies + i * line_;
-          const std::size_t channel = group * c_.channels + together() * p + i;
-          std::copy_n(arguments.inputs[0] + (channel * y_.in + padded - y_.before) * x_.in, x_.in,
-                      to + x_.before);
-          row.elements[i] = to;
-        }
-        if (across() && exists)
-          for (std::size_t i = 1; i < together(); ++i)
-            row.elements[i] = row.elements[0] + i * x_.dilation;
-        for (std::size_t phase = 0; phase < x_.stride; ++phase) {
-          row.packs =
-              packs + p * plane(block_) +
-              ((line % y_.stride * x_.stride + phase) * y_.span(block_) + line / y_.stride) * row_;
-          if (reads_phase_[phase]) pack_integers(row);
-          for (const std::byte*& each : row.elements) ++each;
+      for (std::size_t y_phase = 0; y_phase < y_.stride; ++y_phase) {
+        const auto phases = std::span(reads_phase_).subspan(y_phase * x_.stride, x_.stride);
+        if (std::ranges::none_of(phases, std::identity())) continue;
+        for (std::size_t line = 0; line < y_.span(rows); ++line) {
+          const std::size_t padded = (first + line) * y_.stride + y_phase;
+          copy_line(group, p, padded, arguments, copies(scratch), row.elements);
+          for (std::size_t phase = 0; phase < x_.stride; ++phase) {
+            row.packs = packs + p * plane(block_) +
+                        ((y_phase * x_.stride + phase) * y_.span(block_) + line) * row_;
+            row.phase = phase;
+            if (phases[phase]) pack_integers(row);
+          }
         }
       }
   }
 
+  /// Copies line `padded` of a plane's packs, or points to zero points.
+  void copy_line(std::size_t group, std::size_t p, std::size_t padded, const Arguments& arguments,
+                 std::byte* to, std::array<const std::byte*, 4>& elements) const {
+    for (auto& each : elements) each = to + (lines - 1) * line_;
+    if (padded < y_.before || padded >= y_.before + y_.in) return;
+    const std::size_t copied = std::min(together(), c_.channels - together() * p);
+    for (std::size_t i = 0; i < copied; ++i, to += line_) {
+      const std::size_t channel = group * c_.channels + together() * p + i;
+      std::copy_n(arguments.inputs[0] + (channel * y_.in + padded - y_.before) * x_.in, x_.in,
+                  to + x_.before);
+      elements[i] = to;
+    }
+    if (across())
+      for (std::size_t i = 1; i < together(); ++i) elements[i] = elements[0] + i * x_.dilation;
+  }
+
   static constexpr std::size_t none = static_cast<std::size_t>(-1);
-  static constexpr std::size_t lines = 5;  ///< of scratch memory: of a pack's channels, and zeros
+  static constexpr std::size_t lines = 5;  ///< copies of a pack's channels, and zero points
 
   const IntegerConvolution c_;
   const PaddedExtent y_, x_;
@@ -346,7 +361,7 @@ class IntegerConvolutionKernel final : public Kernel {
   std::size_t block_ = 0;             ///< rows of pixels for which the picture is written together
   std::size_t line_ = 0;              ///< bytes
   std::vector<std::uint32_t> packs_;  ///< where the packs of a pixel lie in a picture
-  std::vector<bool> reads_phase_;     ///< of a row's packs
+  std::vector<char> reads_phase_;     ///< of rows and their packs
   std::vector<std::size_t> weights_of_packs_;  ///< for each element of a pack, in a filter
   std::vector<std::uint32_t> offsets_;         ///< of all blocks of filters
   KeptBytes weights_;

@@ -200,8 +200,8 @@ void convolve(const IntegerPixels& p) {
 
 template <class T, std::size_t Stride>
 HWY_INLINE void widen(const IntegerRow& row, std::size_t stride) {
-  const auto* const first = reinterpret_cast<const T*>(row.elements[0]);
-  const auto* const second = reinterpret_cast<const T*>(row.elements[1]);
+  const auto* const first = reinterpret_cast<const T*>(row.elements[0]) + row.phase;
+  const auto* const second = reinterpret_cast<const T*>(row.elements[1]) + row.phase;
   POLYCHRON_INDEPENDENT_STEPS
   for (std::size_t i = 0; i < row.count; ++i) {
     const std::size_t at = i * (Stride == 0 ? stride : Stride);
@@ -210,42 +210,72 @@ HWY_INLINE void widen(const IntegerRow& row, std::size_t stride) {
     row.packs[i] = static_cast<std::int32_t>(low | high);
   }
 }
+using Packs = hn::ScalableTag<std::uint32_t>;
+
+/// Every byte from `from` on, or every second one, in 32 bits.
 template <std::size_t Stride>
-HWY_INLINE void interleave(const IntegerRow& row, std::size_t stride) {
-  const std::byte *const a = row.elements[0], *const b = row.elements[1],
-                         *const c = row.elements[2], *const d = row.elements[3];
-  // Adding 128 to a byte, or subtracting it, inverts its highest bit.
-  const std::uint32_t highest_bits = offset_of_bytes(row.is_signed) == 0 ? 0 : 0x80808080U;
-  if (b == a + 1 && c == b + 1 && d == c + 1) {
-    for (std::size_t i = 0; i < row.count; ++i) {
-      std::uint32_t four = 0;
-      std::memcpy(&four, a + i * (Stride == 0 ? stride : Stride), sizeof(four));
-      row.packs[i] = static_cast<std::int32_t>(four ^ highest_bits);
-    }
-    return;
-  }
-  POLYCHRON_INDEPENDENT_STEPS
-  for (std::size_t i = 0; i < row.count; ++i) {
-    const std::size_t at = i * (Stride == 0 ? stride : Stride);
-    const auto four = static_cast<std::uint32_t>(a[at]) | static_cast<std::uint32_t>(b[at]) << 8U |
-                      static_cast<std::uint32_t>(c[at]) << 16U |
-                      static_cast<std::uint32_t>(d[at]) << 24U;
-    row.packs[i] = static_cast<std::int32_t>(four ^ highest_bits);
+HWY_INLINE hn::Vec<Packs> widened_bytes(const std::byte* from) {
+  const Packs d;
+  if constexpr (Stride == 1) {
+    const hn::Rebind<std::uint8_t, Packs> bytes;
+    return hn::PromoteTo(d, hn::LoadU(bytes, reinterpret_cast<const std::uint8_t*>(from)));
+  } else {
+    const hn::Rebind<std::uint16_t, Packs> two;
+    return hn::PromoteTo(d, hn::And(hn::LoadU(two, reinterpret_cast<const std::uint16_t*>(from)),
+                                    hn::Set(two, 0xff)));
   }
 }
+
+/// Adding 128 to a byte, or subtracting it, inverts its highest bit.
+HWY_INLINE std::uint32_t inverted_bits(const IntegerRow& row) {
+  return offset_of_bytes(row.is_signed) == 0 ? 0 : 0x80808080U;
+}
+
+HWY_INLINE void interleave_each(const IntegerRow& row) {
+  for (std::size_t i = 0; i < row.count; ++i) {
+    std::uint32_t four = 0;
+    for (std::size_t k = 4; k-- > 0;)
+      four = four << 8U | static_cast<std::uint32_t>(row.elements[k][i * row.stride + row.phase]);
+    row.packs[i] = static_cast<std::int32_t>(four ^ inverted_bits(row));
+  }
+}
+
 template <std::size_t Stride>
-HWY_INLINE void make_packs(const IntegerRow& row, std::size_t stride) {
-  if (row.narrow)
-    interleave<Stride>(row, stride);
-  else if (row.is_signed)
+HWY_INLINE void interleave(const IntegerRow& row) {
+  const Packs d;
+  const std::size_t lanes = hn::Lanes(d);
+  const auto bits = hn::Set(d, inverted_bits(row));
+  const auto [a, b, c, e] = row.elements;
+  const auto write = [&](std::size_t i) HWY_ATTR {
+    const auto at = [&](const std::byte* from)
+                        HWY_ATTR { return widened_bytes<Stride>(from + i * Stride + row.phase); };
+    const auto low = hn::Or(at(a), hn::ShiftLeft<8>(at(b)));
+    const auto high = hn::Or(at(c), hn::ShiftLeft<8>(at(e)));
+    const auto four = hn::Xor(hn::Or(low, hn::ShiftLeft<16>(high)), bits);
+    hn::StoreU(four, d, reinterpret_cast<std::uint32_t*>(row.packs + i));
+  };
+  if (row.count < lanes) return interleave_each(row);
+  std::size_t i = 0;
+  for (; i + lanes < row.count; i += lanes) write(i);
+  write(row.count - lanes);
+}
+
+template <std::size_t Stride>
+HWY_INLINE void make_pairs(const IntegerRow& row, std::size_t stride) {
+  if (row.is_signed)
     widen<std::int8_t, Stride>(row, stride);
   else
     widen<std::uint8_t, Stride>(row, stride);
 }
 void make_row(const IntegerRow& row) {
-  if (row.stride == 1) return make_packs<1>(row, 1);
-  if (row.stride == 2) return make_packs<2>(row, 2);
-  make_packs<0>(row, row.stride);
+  if (row.narrow) {
+    if (row.stride == 1) return interleave<1>(row);
+    if (row.stride == 2) return interleave<2>(row);
+    return interleave_each(row);
+  }
+  if (row.stride == 1) return make_pairs<1>(row, 1);
+  if (row.stride == 2) return make_pairs<2>(row, 2);
+  make_pairs<0>(row, row.stride);
 }
 
 }  // namespace polychron::kernels::direct::HWY_NAMESPACE

@@ -19,9 +19,9 @@ inline constexpr std::size_t most_integer_pixels = 128;
 /// four bytes as the instructions take them. The elements of column i are at `i * stride`. Each
 /// line begins and ends with as many zero points as the convolution pads.
 struct IntegerRow {
-  std::array<const std::byte*, 4> elements = {};  ///< those of the first pack: two, or four
+  std::array<const std::byte*, 4> elements = {};  ///< lines: two, or four
   bool narrow = false;                            ///< four
-  std::size_t stride = 1;
+  std::size_t stride = 1, phase = 0;
   std::size_t count = 0;  ///< of packs
   bool is_signed = false;
   std::int32_t zero = 0;
