@@ -55,6 +55,17 @@ std::size_t place_of(Key wanted, const T* in, std::size_t count) {
 template <bool largest, class T>
 std::size_t first_in_line(const T* in, std::size_t count) {
   using Key = decltype(key<largest>(T{}));
+  if (count < 32) {  // too few for vectors
+    std::size_t place = 0;
+    Key most = key<largest>(in[0]);
+    for (std::size_t i = 1; i < count; ++i) {
+      const Key next = key<largest>(in[i]);
+      const bool more = most < next;
+      most = more ? next : most;
+      place = more ? i : place;
+    }
+    return place;
+  }
   constexpr std::size_t block = 1024;
   std::size_t best = 0;
   for (std::size_t start = 0; start < count; start += block) {

@@ -108,6 +108,15 @@ BOOST_AUTO_TEST_CASE(a_network_is_computed_in_float32_and_converted_at_its_ends)
   BOOST_TEST(tests::steps_with(steps, "conv2d+relu") == 1);
 }
 
+BOOST_AUTO_TEST_CASE(a_gemm_with_a_column_is_not_left_to_the_reference) {
+  GraphMaker maker;
+  maker.output(maker.node(
+      op("gemm"), {maker.input({30, 20}, half), weights(maker, {30, 8}), weights(maker, {20, 1})},
+      {20, 8}, GemmAttributes{0.5, 1, true, false}, half));
+  const auto steps = check_halves(maker, halves(30 * 20, 2));
+  BOOST_TEST(tests::steps_with(steps, "reference") == 0);
+}
+
 BOOST_AUTO_TEST_CASE(what_is_read_in_both_types_is_there_in_both) {
   GraphMaker maker;
   const auto x = maker.input({6, 5}, half);
