@@ -3,7 +3,6 @@
 #include <array>
 
 #include "kernels/cpu/cpu_backend.hpp"
-#include "kernels/direct/integer_panels.hpp"
 #include "kernels/gpu/gpu_backend.hpp"
 #include "kernels/onednn/devices.hpp"
 #include "kernels/processor.hpp"
@@ -38,8 +37,7 @@ std::string bytes_text() {
 #else
   const std::string name = "dot product";
 #endif
-  return "8-bit products: " +
-         (direct::adds_four_products() ? name : "pairs (without " + name + ")");
+  return "8-bit products: " + (has_four_products() ? name : "pairs (without " + name + ")");
 }
 
 Device find_cpu() {

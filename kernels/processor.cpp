@@ -7,6 +7,11 @@
 #include <cstdlib>
 #include <oneapi/dnnl/dnnl.hpp>
 #include <string_view>
+#if defined(__x86_64__)
+#include <cpuid.h>
+#elif defined(__aarch64__)
+#include <sys/auxv.h>
+#endif
 
 namespace polychron::kernels {
 namespace {
@@ -42,7 +47,25 @@ Vectors find_vectors() {
   return found->vectors;
 }
 
+bool find_four_products() {
+#if defined(__x86_64__)
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  if (vectors() == Vectors::avx512) return __builtin_cpu_supports("avx512vnni") != 0;
+  return vectors() == Vectors::avx2 && __get_cpuid_count(7, 1, &a, &b, &c, &d) != 0 &&
+         (a >> 4 & 1) != 0;  // AVX-VNNI
+#elif defined(__aarch64__)
+  return (getauxval(AT_HWCAP) & HWCAP_ASIMDDP) != 0;
+#else
+  return false;
+#endif
+}
+
 }  // namespace
+
+bool has_four_products() {
+  static const bool there = find_four_products();
+  return there;
+}
 
 Vectors vectors() {
   static const Vectors found = find_vectors();

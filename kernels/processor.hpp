@@ -19,6 +19,10 @@ inline constexpr const char* vectors_variable = "POLYCHRON_MAX_VECTORS";
 /// from oneDNN.
 Vectors vectors();
 
+/// True if an instruction on such vectors multiplies bytes and adds four products: AVX-512 VNNI,
+/// AVX-VNNI, or Arm's dot product. Thread-safe, as vectors() is.
+bool has_four_products();
+
 /// Why the variable's value means nothing; nullopt if it is one of the above, or not set.
 std::optional<std::string> wrong_vectors();
 

@@ -12,13 +12,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
-#if defined(__x86_64__)
-#include <cpuid.h>
-#elif defined(__aarch64__)
-#include <sys/auxv.h>
-#endif
 
 #include "kernels/direct/integer_results.hpp"
+#include "kernels/processor.hpp"
 #include "kernels/vectors.hpp"
 
 HWY_BEFORE_NAMESPACE();
@@ -63,17 +59,8 @@ struct ByPairSums {
 constexpr std::int32_t most_narrow_sum = 0;
 #endif
 
-/// Some processors have an instruction that adds four products of bytes in 32 bits. Highway 1.0.3
-/// does not have it.
+/// The instruction of has_four_products(). Highway 1.0.3 does not have it.
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2
-inline bool find_four_products() {
-#if HWY_TARGET <= HWY_AVX3
-  return __builtin_cpu_supports("avx512vnni") != 0;
-#else
-  unsigned a = 0, b = 0, c = 0, d = 0;
-  return __get_cpuid_count(7, 1, &a, &b, &c, &d) != 0 && (a >> 4 & 1) != 0;  // AVX-VNNI
-#endif
-}
 HWY_INLINE void add_four_products(hn::Vec<Sums> data, hn::Vec<Sums> weights, hn::Vec<Sums>& sums) {
 #if HWY_TARGET <= HWY_AVX3
   asm("vpdpbusd %2, %1, %0" : "+v"(sums.raw) : "v"(data.raw), "v"(weights.raw));
@@ -82,14 +69,12 @@ HWY_INLINE void add_four_products(hn::Vec<Sums> data, hn::Vec<Sums> weights, hn:
 #endif
 }
 #elif HWY_ARCH_ARM_A64
-inline bool find_four_products() { return (getauxval(AT_HWCAP) & HWCAP_ASIMDDP) != 0; }
 HWY_INLINE void add_four_products(hn::Vec<Sums> data, hn::Vec<Sums> weights, hn::Vec<Sums>& sums) {
   asm(".arch armv8.2-a+crypto+dotprod\n\tsdot %0.4s, %1.16b, %2.16b"
       : "+w"(sums.raw)
       : "w"(data.raw), "w"(weights.raw));
 }
 #else
-inline bool find_four_products() { return false; }
 HWY_INLINE void add_four_products(hn::Vec<Sums>, hn::Vec<Sums>, hn::Vec<Sums>&) {}
 #endif
 
@@ -103,11 +88,6 @@ struct ByFours {
     add_four_products(other_data, other_weights, sums);
   }
 };
-
-inline bool has_four_products() {
-  static const bool there = find_four_products();
-  return there;
-}
 
 /// Bytes of data, as the instructions take them. Those of weights are signed.
 using DataByte = std::conditional_t<HWY_ARCH_ARM_A64 != 0, std::int8_t, std::uint8_t>;

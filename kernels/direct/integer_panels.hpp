@@ -54,8 +54,6 @@ std::size_t integer_columns();
 /// The largest sum of the magnitudes of neighbours that are added in 16 bits. 0: there are no
 /// narrow panels on this processor.
 std::int32_t most_of_narrow_sum();
-/// True if an instruction of the processor adds four products of bytes: all panels are narrow.
-bool adds_four_products();
 void multiply_integers(const IntegerTiles& tiles);
 /// Subtracts `zero` from each element. Returns the sum.
 std::int32_t widen_row(const std::byte* elements, std::size_t count, std::int32_t zero,

@@ -245,12 +245,12 @@ HWY_INLINE void interleave(const IntegerRow& row) {
   const Packs d;
   const std::size_t lanes = hn::Lanes(d);
   const auto bits = hn::Set(d, inverted_bits(row));
-  const auto [a, b, c, e] = row.elements;
   const auto write = [&](std::size_t i) HWY_ATTR {
-    const auto at = [&](const std::byte* from)
-                        HWY_ATTR { return widened_bytes<Stride>(from + i * Stride + row.phase); };
-    const auto low = hn::Or(at(a), hn::ShiftLeft<8>(at(b)));
-    const auto high = hn::Or(at(c), hn::ShiftLeft<8>(at(e)));
+    const auto line = [&](std::size_t k) HWY_ATTR {
+      return widened_bytes<Stride>(row.elements[k] + i * Stride + row.phase);
+    };
+    const auto low = hn::Or(line(0), hn::ShiftLeft<8>(line(1)));
+    const auto high = hn::Or(line(2), hn::ShiftLeft<8>(line(3)));
     const auto four = hn::Xor(hn::Or(low, hn::ShiftLeft<16>(high)), bits);
     hn::StoreU(four, d, reinterpret_cast<std::uint32_t*>(row.packs + i));
   };

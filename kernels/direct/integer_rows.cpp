@@ -242,7 +242,6 @@ namespace polychron::kernels::direct {
 
 HWY_EXPORT(panel_columns);
 HWY_EXPORT(narrow_sum);
-HWY_EXPORT(has_four_products);
 HWY_EXPORT(multiply);
 HWY_EXPORT(widen_signed);
 HWY_EXPORT(widen_unsigned);
@@ -251,10 +250,6 @@ HWY_EXPORT(copy);
 
 std::size_t integer_columns() { return HWY_DYNAMIC_DISPATCH(panel_columns)(); }
 std::int32_t most_of_narrow_sum() { return HWY_DYNAMIC_DISPATCH(narrow_sum)(); }
-bool adds_four_products() {
-  kernels::vectors();  // limits Highway's choice
-  return HWY_DYNAMIC_DISPATCH(has_four_products)();
-}
 void multiply_integers(const IntegerTiles& tiles) { HWY_DYNAMIC_DISPATCH(multiply)(tiles); }
 std::int32_t widen_row(const std::byte* elements, std::size_t count, std::int32_t zero,
                        bool is_signed, std::int16_t* to) {

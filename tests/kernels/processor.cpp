@@ -9,7 +9,6 @@
 #include <string>
 
 #include "kernels/devices.hpp"
-#include "kernels/direct/integer_panels.hpp"
 #include "kernels/fusion.hpp"
 
 namespace polychron {
@@ -58,7 +57,7 @@ BOOST_AUTO_TEST_CASE(the_device_says_which_loops_run) {
   const std::string instruction = "dot product";
 #endif
   BOOST_TEST(text.find(expected) != std::string::npos, text);
-  const bool has = kernels::direct::adds_four_products();
+  const bool has = kernels::has_four_products();
   BOOST_TEST(text.ends_with(", 8-bit products: " +
                             (has ? instruction : "pairs (without " + instruction + ")")),
              text);

@@ -39,7 +39,7 @@ const std::map<std::string, std::set<std::string>> system_headers{
     {"apps/ocr/picture_png.cpp", {"png.h"}},
     {"apps/ocr/picture_tiff.cpp", {"tiffio.h"}},
     {"apps/ocr/picture_webp.cpp", {"webp"}},
-    {"kernels/direct/integer_rows.cpp", {"cpuid.h", "sys"}},
+    {"kernels/processor.cpp", {"cpuid.h", "sys"}},
     {"onnx/mapped_file.cpp", {"fcntl.h", "pthread.h", "signal.h", "sys", "unistd.h"}},
     {"observe/recording/recorder.cpp", {"errno.h", "pthread.h"}},
     {"apps/tool/platform.cpp", {"fcntl.h", "signal.h", "unistd.h", "sys"}}};
