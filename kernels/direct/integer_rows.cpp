@@ -248,8 +248,14 @@ HWY_EXPORT(widen_unsigned);
 HWY_EXPORT(offset_of_bytes);
 HWY_EXPORT(copy);
 
-std::size_t integer_columns() { return HWY_DYNAMIC_DISPATCH(panel_columns)(); }
-std::int32_t most_of_narrow_sum() { return HWY_DYNAMIC_DISPATCH(narrow_sum)(); }
+std::size_t integer_columns() {
+  kernels::vectors();  // limits Highway's choice
+  return HWY_DYNAMIC_DISPATCH(panel_columns)();
+}
+std::int32_t most_of_narrow_sum() {
+  kernels::vectors();
+  return HWY_DYNAMIC_DISPATCH(narrow_sum)();
+}
 void multiply_integers(const IntegerTiles& tiles) { HWY_DYNAMIC_DISPATCH(multiply)(tiles); }
 std::int32_t widen_row(const std::byte* elements, std::size_t count, std::int32_t zero,
                        bool is_signed, std::int16_t* to) {

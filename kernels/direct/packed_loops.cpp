@@ -1,11 +1,8 @@
-// The loops of products with a constant matrix of 4-bit or 8-bit integers, which stay packed: a row
-// reads an eighth or a quarter of float32's bytes, and the numbers of blocks. Rows and sums are
-// float32. Written with Highway, which compiles this file once for each instruction set and chooses
-// the processor's at run time.
-//
-// A block's elements become floats in registers. Their products with a row are summed first, and
-// the sum gets the block's scale. So each result is the same sum in the same order, whatever rows
-// are computed beside it and by however many threads.
+// The loops of products with a constant matrix of 4-bit or 8-bit integers, which stay packed.
+// Written with Highway, which compiles this file once for each instruction set. A block's elements
+// become floats in registers. Their products with a float32 row are summed, and the sum gets the
+// block's scale. So each result is the same sum in the same order, whatever rows are computed
+// beside it.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/direct/packed_loops.cpp"
 #include <hwy/foreach_target.h>
@@ -389,7 +386,10 @@ namespace polychron::kernels::direct {
 HWY_EXPORT(packed_columns);
 HWY_EXPORT(multiply_packed);
 HWY_EXPORT(sum_of);
-std::size_t columns_of_panel() { return HWY_DYNAMIC_DISPATCH(packed_columns)(); }
+std::size_t columns_of_panel() {
+  kernels::vectors();  // limits Highway's choice
+  return HWY_DYNAMIC_DISPATCH(packed_columns)();
+}
 void multiply_panel(const PackedLayout& layout, const PackedTiles& tiles) {
   HWY_DYNAMIC_DISPATCH(multiply_packed)(layout, tiles);
 }
