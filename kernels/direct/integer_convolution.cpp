@@ -213,7 +213,8 @@ class IntegerConvolutionKernel final : public Kernel {
         for (std::size_t f = 0; f < count; ++f) {
           std::array<std::int8_t, 4> four{};
           for (std::size_t i = 0; i < four.size(); ++i)
-            four[i] = step.share(block[(4 * step.four + i) * count + f]);
+            four[i] =
+                static_cast<std::int8_t>(step.part_of(block[(4 * step.four + i) * count + f]));
           packed.weights.push_back(std::bit_cast<std::int32_t>(four));
         }
       }
@@ -301,6 +302,7 @@ class IntegerConvolutionKernel final : public Kernel {
   std::byte* copies(std::byte* scratch) const {
     return scratch + picture_bytes(block_) + 5 * all_filters() * sizeof(float);
   }
+  /// Writes what stays the same for all groups: padding, and what is read behind the last pixel.
   void pad(const Arguments& arguments, std::byte* scratch) const {
     std::fill_n(copies(scratch), lines * line_, static_cast<std::byte>(zero_point(arguments)));
     auto* const packs = reinterpret_cast<std::int32_t*>(scratch);
@@ -361,7 +363,7 @@ class IntegerConvolutionKernel final : public Kernel {
   std::size_t block_ = 0;             ///< rows of pixels for which the picture is written together
   std::size_t line_ = 0;              ///< bytes
   std::vector<std::uint32_t> packs_;  ///< where the packs of a pixel lie in a picture
-  std::vector<char> reads_phase_;     ///< of rows and their packs
+  std::vector<char> reads_phase_;     ///< true: some pack is there
   std::vector<std::size_t> weights_of_packs_;  ///< for each element of a pack, in a filter
   std::vector<std::uint32_t> offsets_;         ///< of all blocks of filters
   KeptBytes weights_;

@@ -22,8 +22,8 @@ inline constexpr std::size_t pairs_at_once = 2;
 ///
 /// A narrow panel's bytes are multiplied with bytes, by fewer instructions. It is in steps of four
 /// neighbours of each column. Some processors add the four products in 32 bits. Others add two of
-/// them in 16 bits. These fit, because a step whose elements are too large becomes two, of every
-/// other element. Where two steps are small enough together, their sums are added in 16 bits, too.
+/// them in 16 bits. These fit, because several steps share elements that are too large. Where two
+/// steps are small enough together, their sums are added in 16 bits, too.
 struct IntegerTiles {
   std::size_t count = 0;                    ///< of rows
   std::size_t pairs = 0;                    ///< of each row, an even number

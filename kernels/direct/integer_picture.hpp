@@ -16,8 +16,8 @@ inline constexpr std::size_t most_integer_filters = 4;
 inline constexpr std::size_t most_integer_pixels = 128;
 
 /// A row of packs to make, of 32 bits each: two elements minus their zero point, in 16 bits, or
-/// four bytes as the instructions take them. The elements of column i are at `i * stride`. Each
-/// line begins and ends with as many zero points as the convolution pads.
+/// four bytes as the instructions take them. The elements of pack i are at `i * stride + phase`.
+/// Each line begins and ends with as many zero points as the convolution pads.
 struct IntegerRow {
   std::array<const std::byte*, 4> elements = {};  ///< lines: two, or four
   bool narrow = false;                            ///< four

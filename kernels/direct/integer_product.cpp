@@ -102,6 +102,7 @@ class IntegerProduct final : public Kernel {
 
   void pack(const Slot& matrix, std::size_t panels) {
     std::vector<std::int8_t> bytes;
+    const std::int32_t most = most_of_narrow_sum();
     sums_.assign(panels * width_, 0);
     const auto steps = steps_of(matrix);
     std::vector<std::int16_t> rows(width_ * pairs_ * 2);  // of a panel, row after row
@@ -119,7 +120,6 @@ class IntegerProduct final : public Kernel {
           sums_[first + column] += element;
         }
       Panel panel{.at = bytes.size()};
-      const std::int32_t most = most_of_narrow_sum();
       const auto narrow = most == 0 ? NarrowSteps() : narrow_steps(rows, width_, most);
       if (most != 0 && narrow.time <= narrow.wide_time) {
         panel.steps = narrow.steps.size(), panel.doubled = narrow.doubled;
@@ -143,7 +143,8 @@ class IntegerProduct final : public Kernel {
     for (const NarrowStep& step : steps)
       for (std::size_t k = 0; k < width_; ++k)
         for (std::size_t i = 0; i < 4; ++i)
-          bytes.push_back(step.share(rows[(4 * step.four + i) * width_ + k]));
+          bytes.push_back(
+              static_cast<std::int8_t>(step.part_of(rows[(4 * step.four + i) * width_ + k])));
     for (const NarrowStep& step : steps) {
       const auto two = std::bit_cast<std::array<std::int8_t, 2>>(step.four);
       bytes.insert(bytes.end(), two.begin(), two.end());

@@ -8,14 +8,16 @@
 
 namespace polychron::kernels::direct {
 
-/// A step may take only a share of each element; others take the rest.
+/// Several steps may share four neighbours: each multiplies an equal part of every element.
 struct NarrowStep {
-  std::uint16_t four = 0;           ///< which four neighbours
-  std::uint8_t number = 0, of = 1;  ///< of the steps that share these
-  std::int32_t largest = 0;         ///< of sums of two neighbours' magnitudes
+  std::uint16_t four = 0;    ///< which four neighbours
+  std::uint8_t part = 0;     ///< which part of the elements
+  std::uint8_t parts = 1;    ///< how many steps share them
+  std::int32_t largest = 0;  ///< of sums of two neighbours' magnitudes
 
-  std::int8_t share(std::int32_t element) const {
-    return static_cast<std::int8_t>(element * (number + 1) / of - element * number / of);
+  /// The step's part of an element. In the steps of narrow_steps() all parts are bytes.
+  std::int32_t part_of(std::int32_t element) const {
+    return element * (part + 1) / parts - element * part / parts;
   }
 };
 

@@ -39,7 +39,7 @@ Term sinh(const Term& x) {
   return (x.abs() < 1).choose(small, large);
 }
 
-/// Of |x|; or of sqrt((1 - |x|) / 2) where |x| is above a half, and that twice.
+/// Where |x| is above a half, pi / 2 - 2 asin(sqrt((1 - |x|) / 2)): the root is at most a half.
 Term asin(const Term& x) {
   const auto size = x.abs();
   const auto is_large = size > 0.5;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 #include <memory>
+#include <optional>
 
 #include "kernels/cpu/cpu_backend.hpp"
 #include "ops/table.hpp"
@@ -35,6 +36,7 @@ struct Convolution {
   std::array<std::uint32_t, 4> padding{1, 1, 1, 1};
   DataType type = DataType::uint8;
   int lowest = -255, highest = 255;  // of the weights
+  std::optional<int> first = {};     // the first weight of each filter, beside others
   int end = 0;  // -1: all elements are the type's lowest, the zero point the highest; 1: reversed
 
   std::uint32_t out(std::size_t i) const {
@@ -59,6 +61,9 @@ struct Convolution {
     weights.resize(std::size_t{groups} * filters * channels * window[0] * window[1]);
     for (auto& x : weights)
       x = lowest + static_cast<int>(random.pick(0, static_cast<std::uint32_t>(highest - lowest)));
+    const std::size_t of_filter = weights.size() / (groups * filters);
+    if (first)
+      for (std::size_t i = 0; i < weights.size(); i += of_filter) weights[i] = *first;
     for (std::uint32_t i = 0; i < groups * filters; ++i)
       biases.push_back(static_cast<int>(random.pick(0, 2000)) - 1000);
     kernels::Problem p;
@@ -296,6 +301,14 @@ BOOST_AUTO_TEST_CASE(ends_of_the_types_do_not_saturate) {
           check(
               {.channels = channels, .type = type, .lowest = weight, .highest = weight, .end = end},
               1);
+}
+
+// A weight minus its zero point may be more than a byte, and its neighbour 0.
+BOOST_AUTO_TEST_CASE(single_weights_may_be_larger_than_a_byte) {
+  for (const int first : {-255, -254, -129, -128, 127, 128, 129, 254, 255})
+    for (const std::uint32_t channels : {1U, 2U, 5U})
+      for (const int others : {0, 3})
+        check({.channels = channels, .lowest = -others, .highest = others, .first = first}, 1);
 }
 
 BOOST_AUTO_TEST_CASE(parts_make_the_whole) {
