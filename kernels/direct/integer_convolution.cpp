@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <functional>
 #include <numeric>
 
@@ -287,6 +288,7 @@ class IntegerConvolutionKernel final : public Kernel {
             .summands = reals + count,
             .scales = reals + 2 * count,
             .zeros = integers + count,
+            .is_bounded = std::isfinite(c_.lowest) || std::isfinite(c_.highest),
             .lowest = c_.lowest,
             .highest = c_.highest,
             .type = c_.result,

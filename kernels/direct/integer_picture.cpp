@@ -34,21 +34,6 @@ HWY_INLINE void add_pairs(std::int32_t weights, const std::int32_t* pairs, hn::V
 #endif
 }
 
-/// The sum as the type of the results, in 32 bits.
-HWY_INLINE hn::Vec<Sums> finished(const IntegerPixels& p, std::size_t filter, hn::Vec<Sums> sum) {
-  const Sums d;
-  const Reals real;
-  if (p.type == DataType::int32) return sum;
-  auto x = hn::Add(hn::Mul(hn::ConvertTo(real, sum), hn::Set(real, p.factors[filter])),
-                   hn::Set(real, p.summands[filter]));
-  const auto lowest = hn::Set(real, p.lowest), highest = hn::Set(real, p.highest);
-  x = hn::IfThenElse(hn::Lt(x, lowest), lowest, x);  // keeps NaN
-  x = hn::IfThenElse(hn::Gt(x, highest), highest, x);
-  if (p.type == DataType::float32) return hn::BitCast(d, x);
-  return quantized(x, hn::Set(real, p.scales[filter]), hn::Set(d, p.zeros[filter]),
-                   p.type == DataType::int8);
-}
-
 /// Copies those of `count` pixels from `first` on that exist.
 HWY_INLINE void copy_existing(const IntegerPixels& p, std::size_t filter, std::size_t first,
                               std::size_t count, const std::byte* from) {
@@ -61,6 +46,19 @@ HWY_INLINE void copy_existing(const IntegerPixels& p, std::size_t filter, std::s
                   std::min(length, p.width - x) * bytes);
     i += length;
   }
+}
+
+HWY_INLINE Ending ending_of(const IntegerPixels& p, std::size_t filter) {
+  const Reals real;
+  Ending ending{.type = p.type};
+  if (p.type == DataType::int32) return ending;
+  ending.is_bounded = p.is_bounded;
+  ending.lowest = hn::Set(real, p.lowest), ending.highest = hn::Set(real, p.highest);
+  ending.factor = hn::Set(real, p.factors[filter]);
+  ending.summand = hn::Set(real, p.summands[filter]);
+  ending.scale = hn::Set(real, p.scales[filter]);
+  ending.zero = hn::Set(Sums(), p.zeros[filter]);
+  return ending;
 }
 
 template <std::size_t Filters, std::size_t Vectors>
@@ -147,29 +145,46 @@ HWY_INLINE void multiply([[maybe_unused]] bool narrow, const IntegerFilters& fil
   multiply_pairs<Filters, Vectors>(filters, picture, sums);
 }
 
+/// Makes results of the sums in `vectors`, and stores them. Not inline: otherwise g++ (12) runs out
+/// of registers where the sums are computed.
+template <std::size_t Filters, std::size_t Vectors>
+HWY_NOINLINE void end_tile(const IntegerPixels& p, const std::int32_t* sums, std::size_t first,
+                           std::size_t pixel, std::size_t pixels) {
+  const Sums d;
+  const std::size_t lanes = hn::Lanes(d), bytes = byte_size(p.type);
+  const std::size_t count = std::min(Vectors * lanes, pixels - pixel);
+  const bool all_exist = p.row == p.width && count == Vectors * lanes;
+  std::byte some[most_integer_pixels * sizeof(std::int32_t)];
+  POLYCHRON_UNROLLED_LOOP
+  for (std::size_t f = 0; f < Filters; ++f) {
+    const std::size_t filter = first + f;
+    std::byte* const to = all_exist ? p.results + (filter * p.step + pixel) * bytes : some;
+    const Ending ending = ending_of(p, filter);
+    const auto bias = hn::Set(d, p.biases[filter]);
+    POLYCHRON_UNROLLED_LOOP
+    for (std::size_t v = 0; v < Vectors; ++v, sums += lanes)
+      store_results(ending.type, finished(ending, hn::Add(hn::Load(d, sums), bias)),
+                    to + v * lanes * bytes);
+    if (!all_exist) copy_existing(p, filter, pixel, count, some);
+  }
+}
+
 /// The pixels from `pixel` on of `Filters` filters from `first` on, `Vectors` vectors of them.
 template <std::size_t Filters, std::size_t Vectors>
 HWY_INLINE void convolve_tile(const IntegerPixels& p, std::size_t first, std::size_t pixel,
                               std::size_t pixels) {
-  const Sums d;
-  const std::size_t lanes = hn::Lanes(d);
   const IntegerFilters& filters = p.filters[first / most_integer_filters];
   TileSums<Filters, Vectors> sums;
   multiply<Filters, Vectors>(p.narrow, filters, p.picture + pixel, sums);
-  std::byte some[most_integer_pixels * sizeof(std::int32_t)];
-  const std::size_t count = std::min(Vectors * lanes, pixels - pixel), bytes = byte_size(p.type);
-  const bool all_exist = p.row == p.width && count == Vectors * lanes;
+  const Sums d;
+  HWY_ALIGN std::int32_t stored[most_integer_filters * most_integer_pixels];
   POLYCHRON_UNROLLED_LOOP
   for (std::size_t f = 0; f < Filters; ++f) {
-    std::byte* const to = all_exist ? p.results + ((first + f) * p.step + pixel) * bytes : some;
-    const auto bias = hn::Set(d, p.biases[first + f]);
     POLYCHRON_UNROLLED_LOOP
-    for (std::size_t v = 0; v < Vectors; ++v) {
-      const auto sum = hn::Add(sums[f][v], bias);
-      store_results(p.type, finished(p, first + f, sum), to + v * lanes * bytes);
-    }
-    if (!all_exist) copy_existing(p, first + f, pixel, count, some);
+    for (std::size_t v = 0; v < Vectors; ++v)
+      hn::Store(sums[f][v], d, stored + (f * Vectors + v) * hn::Lanes(d));
   }
+  end_tile<Filters, Vectors>(p, stored, first, pixel, pixels);
 }
 
 /// As many filters at a time as a core's second-level cache holds; their weights pass a tile, which

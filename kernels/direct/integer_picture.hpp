@@ -52,7 +52,8 @@ struct IntegerPixels {
   const float* summands = nullptr;
   const float* scales = nullptr;        ///< for integers of 8 bits
   const std::int32_t* zeros = nullptr;  ///< the same
-  float lowest = 0, highest = 0;
+  bool is_bounded = false;
+  float lowest = 0, highest = 0;    ///< if it is
   DataType type = DataType::int32;  ///< of the results
   std::byte* results = nullptr;
   std::size_t step = 0;  ///< elements between filters' results

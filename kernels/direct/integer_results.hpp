@@ -21,18 +21,37 @@ namespace hn = hwy::HWY_NAMESPACE;
 using Sums = hn::ScalableTag<std::int32_t>;
 using Reals = hn::RebindToFloat<Sums>;
 
-/// x / scale + zero, rounded, in the range of int8 or of uint8. NaN becomes 0, whatever `zero` is.
-HWY_INLINE hn::Vec<Sums> quantized(hn::Vec<Reals> x, hn::Vec<Reals> scale, hn::Vec<Sums> zero,
-                                   bool is_signed) {
+/// How sums become results: times a factor, plus a summand, perhaps within bounds. Those of 8 bits
+/// are then divided by a scale, rounded, and a zero point is added.
+struct Ending {
+  DataType type = DataType::int32;
+  bool is_bounded = false;
+  hn::Vec<Reals> lowest = hn::Zero(Reals()), highest = hn::Zero(Reals());
+  hn::Vec<Reals> factor = hn::Zero(Reals()), summand = hn::Zero(Reals());
+  hn::Vec<Reals> scale = hn::Zero(Reals());
+  hn::Vec<Sums> zero = hn::Zero(Sums());
+};
+
+/// The result in 32 bits. That of 8 bits may lie beyond their range: store_results() saturates. NaN
+/// becomes 0, whatever the zero point is.
+HWY_INLINE hn::Vec<Sums> finished(const Ending& ending, hn::Vec<Sums> sum) {
   const Sums d;
   const Reals real;
-  const auto steps = hn::Div(x, scale);
-  const auto reach = hn::Set(real, 0x1p20F);  // conversions are exact up to here
-  const auto bounded = hn::Max(hn::Min(steps, reach), hn::Neg(reach));
-  const auto shifted = hn::Add(hn::NearestInt(bounded), zero);
-  const auto result = hn::Min(hn::Max(shifted, hn::Set(d, is_signed ? -128 : 0)),
-                              hn::Set(d, is_signed ? 127 : 255));
-  return hn::IfThenElse(hn::RebindMask(d, hn::Eq(steps, steps)), result, hn::Zero(d));
+  if (ending.type == DataType::int32) return sum;
+  auto x = hn::Add(hn::Mul(hn::ConvertTo(real, sum), ending.factor), ending.summand);
+  if (ending.is_bounded) {
+    x = hn::IfThenElse(hn::Lt(x, ending.lowest), ending.lowest, x);  // keeps NaN
+    x = hn::IfThenElse(hn::Gt(x, ending.highest), ending.highest, x);
+  }
+  if (ending.type == DataType::float32) return hn::BitCast(d, x);
+  const auto steps = hn::Div(x, ending.scale);
+  const auto bounded = hn::Max(steps, hn::Set(real, -0x1p20F));
+  // Of a float32 between 2^23 and 2^24, the last bit is one: the addition rounds. The bits of
+  // larger ones are larger integers.
+  constexpr std::int32_t bits = 0x4b400000;  // of 1.5 * 2^23
+  const auto rounded = hn::BitCast(d, hn::Add(bounded, hn::Set(real, 0x1.8p23F)));
+  const auto result = hn::Add(rounded, hn::Sub(ending.zero, hn::Set(d, bits)));
+  return hn::IfThenElseZero(hn::RebindMask(d, hn::Eq(steps, steps)), result);
 }
 
 /// Stores a vector of results in their type, of 8 or of 32 bits.

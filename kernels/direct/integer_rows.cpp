@@ -57,17 +57,17 @@ HWY_INLINE void add_products(const std::int16_t* pair, const Pairs& columns, hn:
 template <std::size_t Rows>
 using TileSums = hn::Vec<Sums>[Rows][vectors_of_panel];
 
-/// The sums of a vector of columns from `column` on, as their type has them in 32 bits.
-HWY_INLINE hn::Vec<Sums> finished(const IntegerTiles& tiles, std::size_t column,
-                                  hn::Vec<Sums> sum) {
-  if (tiles.type == DataType::int32) return sum;
-  const Sums d;
+/// How the sums of a vector of columns from `column` on become results.
+HWY_INLINE Ending ending_of(const IntegerTiles& tiles, std::size_t column) {
   const Reals real;
-  const auto product = hn::Mul(hn::ConvertTo(real, sum), hn::LoadU(real, tiles.factors + column));
-  const auto x = hn::Add(product, hn::LoadU(real, tiles.summands + column));
-  if (tiles.type == DataType::float32) return hn::BitCast(d, x);
-  return quantized(x, hn::LoadU(real, tiles.scales + column),
-                   hn::LoadU(d, tiles.result_zeros + column), tiles.type == DataType::int8);
+  Ending ending{.type = tiles.type};
+  if (tiles.type == DataType::int32) return ending;
+  ending.factor = hn::LoadU(real, tiles.factors + column);
+  ending.summand = hn::LoadU(real, tiles.summands + column);
+  if (tiles.type == DataType::float32) return ending;
+  ending.scale = hn::LoadU(real, tiles.scales + column);
+  ending.zero = hn::LoadU(Sums(), tiles.result_zeros + column);
+  return ending;
 }
 
 /// Stores the sums of `Rows` rows from `first` on.
@@ -77,18 +77,21 @@ HWY_INLINE void store_rows(const IntegerTiles& tiles, std::size_t first,
   const Sums d;
   const std::size_t lanes = hn::Lanes(d);
   const std::size_t bytes = byte_size(tiles.type);
-  HWY_ALIGN std::byte results[most_integer_columns * sizeof(std::int32_t)];
+  HWY_ALIGN std::byte results[Rows][most_integer_columns * sizeof(std::int32_t)];
   POLYCHRON_UNROLLED_LOOP
-  for (std::size_t r = 0; r < Rows; ++r) {
-    const auto row_sum = hn::Set(d, tiles.row_sums[first + r]);
+  for (std::size_t v = 0; v < vectors_of_panel; ++v) {
+    const auto zeros = hn::LoadU(d, tiles.zeros + v * lanes);
+    const Ending ending = ending_of(tiles, v * lanes);
     POLYCHRON_UNROLLED_LOOP
-    for (std::size_t v = 0; v < vectors_of_panel; ++v) {
-      const auto zeros = hn::LoadU(d, tiles.zeros + v * lanes);
+    for (std::size_t r = 0; r < Rows; ++r) {
+      const auto row_sum = hn::Set(d, tiles.row_sums[first + r]);
       const auto sum = hn::Sub(sums[r][v], hn::Mul(row_sum, zeros));
-      store_results(tiles.type, finished(tiles, v * lanes, sum), results + v * lanes * bytes);
+      store_results(ending.type, finished(ending, sum), results[r] + v * lanes * bytes);
     }
-    std::memcpy(tiles.results + (first + r) * tiles.step * bytes, results, tiles.columns * bytes);
   }
+  for (std::size_t r = 0; r < Rows; ++r)
+    std::memcpy(tiles.results + (first + r) * tiles.step * bytes, results[r],
+                tiles.columns * bytes);
 }
 
 template <std::size_t Rows>

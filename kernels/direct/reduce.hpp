@@ -1,8 +1,9 @@
 // The loops of reductions: one algorithm for every choice of axes.
 //
 // Neighbouring dimensions that are both reduced, or both kept, are merged. Those of extent 1 are
-// dropped. If the last dimension is reduced, a line of neighbours becomes one number. If it is
-// kept, rows of `inner` elements become one row; contiguous short rows are taken several at a time.
+// dropped. If the last dimension is reduced, a line of neighbours becomes one number; short lines
+// are taken several at a time. If it is kept, rows of `inner` elements become one row; contiguous
+// short rows are taken several at a time.
 //
 // Several accumulators work side by side, so that no addition waits for the one before it. Those of
 // one result are merged at the end.
@@ -21,8 +22,8 @@ namespace polychron::kernels::direct {
 class Reduction {
  public:
   static constexpr std::int64_t width = 128;  ///< accumulators side by side
-  static constexpr std::int64_t lanes = 32;   ///< of a line: as many as fit into registers
-  static constexpr std::int64_t few = 8;      ///< for the tail of a line
+  static constexpr std::int64_t lanes = 32;   ///< of a line, or short lines side by side
+  static constexpr std::int64_t short_line = 128;
 
   /// Reduces all dimensions if `axes` is absent.
   Reduction(const Shape& shape, const std::optional<std::vector<std::uint32_t>>& axes) {
@@ -46,11 +47,10 @@ class Reduction {
   /// merge(accumulator, accumulator), finish(accumulator, count).
   template <class F, class T>
   void run(const T* in, T* out) const {
-    if (kept_.dimensions().front().steps[0] != 1)
-      return kept_.each(
-          0, [&](const auto& kept, std::int64_t index) { line<F>(in + kept[0], out[index]); });
-    const std::int64_t inner = kept_.dimensions().front().count;
-    kept_.each(1, [&](const auto& kept, std::int64_t index) {
+    const auto& [inner, steps] = kept_.dimensions().front();
+    const std::int64_t step = steps[0];
+    kept_.each(1, [&, inner = inner](const auto& kept, std::int64_t index) {
+      if (step != 1) return lines<F>(in + kept[0], step, out + index * inner, inner);
       for (std::int64_t start = 0; start < inner; start += width)
         columns<F>(in + kept[0] + start, out + index * inner + start, inner,
                    std::min(width, inner - start));
@@ -70,27 +70,51 @@ class Reduction {
     for (std::int64_t i = 0; i < count; ++i) to[i] = F::merge(to[i], from[i]);
   }
 
+  /// Computes `count` results, of lines that begin `pitch` elements apart.
+  template <class F, class T>
+  void lines(const T* in, std::int64_t pitch, T* out, std::int64_t count) const {
+    std::int64_t i = 0;
+    if (gone_.dimensions().size() == 1 && count_ <= short_line)
+      for (; i + lanes <= count; i += lanes) short_lines<F>(in + i * pitch, pitch, out + i);
+    for (; i < count; ++i) line<F>(in + i * pitch, out[i]);
+  }
+
+  template <class F, class T>
+  void short_lines(const T* in, std::int64_t pitch, T* out) const {
+    typename F::Accumulator accumulators[lanes];
+    for (auto& each : accumulators) each = F::first();
+    for (std::int64_t i = 0; i < count_; ++i)
+      for (std::int64_t k = 0; k < lanes; ++k)
+        accumulators[k] = F::join(accumulators[k], in[k * pitch + i]);
+    for (std::int64_t k = 0; k < lanes; ++k) F::finish(accumulators[k], count_, out[k]);
+  }
+
   template <class F, class T>
   void line(const T* in, T& out) const {
-    // Eight more, and one, for the tails of lines: stored values are read again in the same size.
-    std::array<typename F::Accumulator, lanes> accumulators;
-    std::array<typename F::Accumulator, few> ends;
-    accumulators.fill(F::first());
-    ends.fill(F::first());
-    auto rest = F::first();
+    auto all = F::first();
     const std::int64_t along = gone_.dimensions().front().count;
     gone_.each(1, [&](const auto& gone, std::int64_t) {
-      const T* const from = in + gone[0];
-      std::int64_t i = 0;
-      for (; i + lanes <= along; i += lanes) join<F>(accumulators.data(), from + i, lanes);
-      for (; i + few <= along; i += few) join<F>(ends.data(), from + i, few);
-      for (; i < along; ++i) rest = F::join(rest, from[i]);
+      all = F::merge(all, merged<F>(in + gone[0], along));
     });
-    for (std::int64_t k = 0; k < lanes; k += few)
-      fold<F>(ends.data(), accumulators.data() + k, few);
-    for (std::int64_t half = few / 2; half > 0; half /= 2)
-      fold<F>(ends.data(), ends.data() + half, half);
-    F::finish(F::merge(ends.front(), rest), count_, out);
+    F::finish(all, count_, out);
+  }
+
+  /// The accumulator of `count` neighbours.
+  template <class F, class T>
+  static typename F::Accumulator merged(const T* in, std::int64_t count) {
+    if (count < lanes) {
+      auto all = F::first();
+      for (std::int64_t i = 0; i < count; ++i) all = F::join(all, in[i]);
+      return all;
+    }
+    typename F::Accumulator accumulators[lanes];
+    for (std::int64_t i = 0; i < lanes; ++i) accumulators[i] = F::join(F::first(), in[i]);
+    std::int64_t done = lanes;
+    for (; done + lanes <= count; done += lanes) join<F>(accumulators, in + done, lanes);
+    join<F>(accumulators, in + done, count - done);
+    for (std::int64_t half = lanes / 2; half > 0; half /= 2)
+      fold<F>(accumulators, accumulators + half, half);
+    return accumulators[0];
   }
 
   /// Computes `count` neighbouring results, of rows that are `pitch` elements apart.

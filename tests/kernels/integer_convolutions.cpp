@@ -4,6 +4,7 @@
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <memory>
 #include <optional>
 
@@ -153,6 +154,7 @@ struct WrittenConvolution {
   bool dequantized = false, factor = false, quantized = false, relu = false, whole_zero = false;
   bool bias_of_columns = false;
   DataType result_type = DataType::uint8;
+  std::vector<float> result_scales = {};  // of each filter; empty: random ones
 
   GraphMaker maker = {};
   ValueId wide = 0, result = 0;
@@ -223,7 +225,9 @@ struct WrittenConvolution {
     }
     if (relu) result = maker.node(op("relu"), {result}, of);
     if (quantized) {
-      const auto steps = maker.random({1, all, 1, 1}, 20, 40);
+      const auto steps = result_scales.empty()
+                             ? maker.random({1, all, 1, 1}, 20, 40)
+                             : maker.constant<float>({1, all, 1, 1}, result_scales);
       const auto points = tests::random_bytes(maker, result_type, {1, all, 1, 1}, 8);
       result = maker.node(op("quantizeLinear"), {result, steps, points}, of, {}, result_type);
     }
@@ -343,6 +347,18 @@ BOOST_AUTO_TEST_CASE(convolutions_of_importers_are_one_step) {
   is_one_step({.dequantized = true}, "dequantized");
   is_one_step({.groups = 3, .dequantized = true, .quantized = true, .relu = true},
               "dequantized, quantized again");
+}
+
+// Tiny scales make numbers that no integer has, and infinite ones; NaN becomes 0.
+BOOST_AUTO_TEST_CASE(quantized_results_saturate) {
+  constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+  for (const auto type : {DataType::int8, DataType::uint8})
+    is_one_step({.filters = 8,
+                 .factor = true,
+                 .quantized = true,
+                 .result_type = type,
+                 .result_scales = {1e-45F, 1e-6F, 1e-5F, 1e-4F, 1e-3F, 1e-2F, nan, 1e30F}},
+                "of any scale");
 }
 
 BOOST_AUTO_TEST_CASE(near_misses_stay) {
