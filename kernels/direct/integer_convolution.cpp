@@ -77,7 +77,7 @@ class IntegerConvolutionKernel final : public Kernel {
       }
     divide();
     const std::size_t numbers = 5 * all_filters() * sizeof(float);
-    worker_bytes_ = quotient_up(picture_bytes(block_) + numbers + lines * line_, 64) * 64;
+    worker_bytes_ = quotient_up(picture_bytes(block_) + numbers + copies_bytes(), 64) * 64;
   }
 
   std::size_t parts() const noexcept override { return shares_.size(); }
@@ -301,12 +301,13 @@ class IntegerConvolutionKernel final : public Kernel {
 
   /// A worker's scratch memory: the picture, numbers of filters, and copies of a pack's lines with
   /// padding around them, the last one of zero points only.
+  std::size_t copies_bytes() const { return lines * line_ + most_bytes_behind; }
   std::byte* copies(std::byte* scratch) const {
     return scratch + picture_bytes(block_) + 5 * all_filters() * sizeof(float);
   }
   /// Writes what stays the same for all groups: padding, and what is read behind the last pixel.
   void pad(const Arguments& arguments, std::byte* scratch) const {
-    std::fill_n(copies(scratch), lines * line_, static_cast<std::byte>(zero_point(arguments)));
+    std::fill_n(copies(scratch), copies_bytes(), static_cast<std::byte>(zero_point(arguments)));
     auto* const packs = reinterpret_cast<std::int32_t*>(scratch);
     std::fill_n(packs + planes_ * plane(block_), most_integer_pixels, 0);
   }
