@@ -22,7 +22,7 @@ struct Sum {
   static Accumulator first() { return 0; }
   static Accumulator join(Accumulator sum, T x) { return sum + Accumulator{x}; }
   static Accumulator merge(Accumulator a, Accumulator b) { return a + b; }
-  static void finish(Accumulator sum, std::int64_t, T& out) { out = static_cast<T>(sum); }
+  static void finish(Accumulator sum, double, T& out) { out = static_cast<T>(sum); }
 };
 /// Reads signed integers as unsigned ones; the highest bit is the sign.
 template <class T>
@@ -41,19 +41,15 @@ struct Squares : Sum<T> {
   static A join(A sum, T x) { return sum + A{x} * A{x}; }
 };
 struct Norm : Squares<float> {
-  static void finish(double sum, std::int64_t, float& out) {
-    out = static_cast<float>(std::sqrt(sum));
-  }
+  static void finish(double sum, double, float& out) { out = static_cast<float>(std::sqrt(sum)); }
 };
 struct Mean : Sum<float> {
-  static void finish(double sum, std::int64_t count, float& out) {
-    out = count == 0 ? 0 : static_cast<float>(sum / static_cast<double>(count));
+  static void finish(double sum, double count, float& out) {
+    out = count == 0 ? 0 : static_cast<float>(sum / count);
   }
 };
 struct Logarithm : Sum<float> {
-  static void finish(double sum, std::int64_t, float& out) {
-    out = static_cast<float>(std::log(sum));
-  }
+  static void finish(double sum, double, float& out) { out = static_cast<float>(std::log(sum)); }
 };
 template <class T>
 struct Product {
@@ -61,7 +57,7 @@ struct Product {
   static Accumulator first() { return 1; }
   static Accumulator join(Accumulator product, T x) { return product * Accumulator{x}; }
   static Accumulator merge(Accumulator a, Accumulator b) { return a * b; }
-  static void finish(Accumulator product, std::int64_t, T& out) { out = static_cast<T>(product); }
+  static void finish(Accumulator product, double, T& out) { out = static_cast<T>(product); }
 };
 
 /// The largest or the smallest element. NaN wins over every number.
@@ -77,10 +73,10 @@ struct Extreme {
   }
   static T join(T a, T b) { return merge(a, b); }
   static T merge(T a, T b) {
-    const bool beyond = largest ? a < b : b < a;
-    return (static_cast<int>(beyond) | static_cast<int>(b != b)) != 0 ? b : a;
+    const T beyond = (largest ? a < b : b < a) ? b : a;
+    return b != b ? b : beyond;
   }
-  static void finish(T value, std::int64_t, T& out) { out = value; }
+  static void finish(T value, double, T& out) { out = value; }
 };
 
 }  // namespace polychron::kernels::direct

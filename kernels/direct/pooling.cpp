@@ -54,6 +54,7 @@ struct Pool {
   Axis height, width;
   // Computed once, because each takes divisions.
   std::vector<WindowRange> rows, columns;  ///< for the window at each place
+  std::vector<double> column_counts;
 
   /// Elements of a padded row, including the room behind it that is read.
   std::int64_t line() const {
@@ -71,14 +72,22 @@ void join_each(A* to, const T* from, std::int64_t count, Join join) {
   for (std::int64_t i = 0; i < count; ++i) to[i] = join(to[i], from[i]);
 }
 
-/// Joins every `step`th element of a line into `count` numbers.
-template <std::int64_t constant_step, class A, class Join>
-void join_line(A* to, const A* from, std::int64_t step, std::int64_t count, Join join) {
-  const std::int64_t apart = constant_step > 0 ? constant_step : step;
-  for (std::int64_t at = 0; at < count; at += block) {
+/// Merges the elements 0 to `number` - 1 of each of `count` windows. Up to three are read at once,
+/// so that usual windows write each accumulator once.
+template <class F, class Element>
+void merge_each(typename F::Accumulator* to, std::int64_t count, std::int64_t number,
+                Element element) {
+  const auto for_each = [&](auto make) {
     POLYCHRON_INDEPENDENT_STEPS
-    for (std::int64_t i = 0; i < block; ++i) to[at + i] = join(to[at + i], from[(at + i) * apart]);
-  }
+    for (std::int64_t i = 0; i < count; ++i) to[i] = make(i);
+  };
+  const auto two = [&](auto i) { return F::merge(element(i, 0), element(i, 1)); };
+  if (number == 0) for_each([](auto) { return F::first(); });
+  if (number == 1) for_each([&](auto i) { return element(i, 0); });
+  if (number == 2) for_each(two);
+  if (number >= 3) for_each([&](auto i) { return F::merge(two(i), element(i, 2)); });
+  for (std::int64_t k = 3; k < number; ++k)
+    for_each([&](auto i) { return F::merge(to[i], element(i, k)); });
 }
 
 /// Computes a row of a plane's result. `line` holds the padded row of the picture, `row` the row of
@@ -88,24 +97,27 @@ void pool_row(const Pool& pool, const T* in, T* out, std::int64_t place,
               typename F::Accumulator* line, typename F::Accumulator* row) {
   const auto& [height, width] = std::tie(pool.height, pool.width);
   const WindowRange rows = pool.rows[static_cast<std::size_t>(place)];
-  std::fill_n(line + width.padding, width.in, F::first());
-  for (std::int64_t k = rows.first; k < rows.last; ++k)
-    join_each(line + width.padding, in + height.input(place, k) * width.in, width.in, F::join);
-  std::fill_n(row, whole_blocks(width.out), F::first());
-  for (std::int64_t k = 0; k < width.window; ++k) {
-    const auto* const from = line + k * width.dilation;
-    if (width.stride == 1)
-      join_line<1>(row, from, 1, width.out, F::merge);
-    else if (width.stride == 2)
-      join_line<2>(row, from, 2, width.out, F::merge);
-    else
-      join_line<0>(row, from, width.stride, width.out, F::merge);
-  }
-  const std::int64_t count = rows.last - rows.first;
-  for (std::int64_t x = 0; x < width.out; ++x) {
-    const WindowRange columns = pool.columns[static_cast<std::size_t>(x)];
-    F::finish(row[x], count * (columns.last - columns.first), out[x]);
-  }
+  const std::int64_t row_count = std::max<std::int64_t>(rows.last - rows.first, 0);
+  const T* const first = in + height.input(place, rows.first) * width.in;
+  const std::int64_t pitch = height.dilation * width.in, dilation = width.dilation;
+  merge_each<F>(line + width.padding, width.in, row_count, [=](std::int64_t i, std::int64_t k) {
+    return F::join(F::first(), first[k * pitch + i]);
+  });
+  const auto join_columns = [&](auto stride) {
+    merge_each<F>(row, whole_blocks(width.out), width.window,
+                  [=](std::int64_t i, std::int64_t k) { return line[i * stride + k * dilation]; });
+  };
+  if (width.stride == 1)
+    join_columns(std::integral_constant<std::int64_t, 1>());
+  else if (width.stride == 2)
+    join_columns(std::integral_constant<std::int64_t, 2>());
+  else
+    join_columns(width.stride);
+  const auto height_count = static_cast<double>(row_count);
+  const double* const column_counts = pool.column_counts.data();
+  POLYCHRON_INDEPENDENT_STEPS
+  for (std::int64_t x = 0; x < width.out; ++x)
+    F::finish(row[x], height_count * column_counts[x], out[x]);
 }
 
 /// Pools all contiguous channels of a place: `lanes` of them, or any number if that is 0.
@@ -116,7 +128,8 @@ void pool_channels(const Pool& pool, const T* in, T* out, std::int64_t row, std:
   const auto& [height, width] = std::tie(pool.height, pool.width);
   const WindowRange rows = pool.rows[static_cast<std::size_t>(row)];
   const WindowRange columns = pool.columns[static_cast<std::size_t>(column)];
-  const std::int64_t number = (rows.last - rows.first) * (columns.last - columns.first);
+  const auto number =
+      static_cast<double>((rows.last - rows.first) * (columns.last - columns.first));
   const std::int64_t channels = lanes > 0 ? lanes : pool.channels;
   T* const to = out + (row * width.out + column) * channels;
   for (std::int64_t start = 0; start < channels; start += tile) {
@@ -211,7 +224,11 @@ Pool pool_of(const Problem& problem) {
             height,
             width,
             height.all_taps(),
-            width.all_taps()};
+            width.all_taps(),
+            {}};
+  for (const WindowRange& columns : pool.columns)
+    pool.column_counts.push_back(
+        static_cast<double>(std::max<std::int64_t>(columns.last - columns.first, 0)));
   return pool;
 }
 

@@ -86,7 +86,8 @@ class Reduction {
     for (std::int64_t i = 0; i < count_; ++i)
       for (std::int64_t k = 0; k < lanes; ++k)
         accumulators[k] = F::join(accumulators[k], in[k * pitch + i]);
-    for (std::int64_t k = 0; k < lanes; ++k) F::finish(accumulators[k], count_, out[k]);
+    const auto number = static_cast<double>(count_);
+    for (std::int64_t k = 0; k < lanes; ++k) F::finish(accumulators[k], number, out[k]);
   }
 
   template <class F, class T>
@@ -96,7 +97,7 @@ class Reduction {
     gone_.each(1, [&](const auto& gone, std::int64_t) {
       all = F::merge(all, merged<F>(in + gone[0], along));
     });
-    F::finish(all, count_, out);
+    F::finish(all, static_cast<double>(count_), out);
   }
 
   /// The accumulator of `count` neighbours.
@@ -140,7 +141,8 @@ class Reduction {
     });
     for (std::int64_t rows = repeat; rows > 1; rows -= rows / 2)
       fold<F>(to, to + (rows - rows / 2) * count, rows / 2 * count);
-    for (std::int64_t i = 0; i < count; ++i) F::finish(to[i], count_, out[i]);
+    const auto number = static_cast<double>(count_);
+    for (std::int64_t i = 0; i < count; ++i) F::finish(to[i], number, out[i]);
   }
 
   Nest<1> kept_{{}, {}}, gone_{{}, {}};

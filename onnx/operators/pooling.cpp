@@ -1,6 +1,10 @@
 // Pooling in one to three dimensions, and over the whole input.
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <span>
+#include <utility>
+#include <vector>
 
 #include "onnx/handlers.hpp"
 #include "onnx/operators/iota.hpp"
@@ -54,11 +58,18 @@ Term pool_planes(const Term& x, const Pool2dAttributes& plane, const Pool2dAttri
   return y.reshape({s[0], s[1], y.shape()[2], flat[2], flat[3]});
 }
 
-Term padded(const Term& x, std::uint32_t axis, Pool2dAttributes& attributes, std::size_t from,
-            double value) {
-  const auto result = x.pad(axis, attributes.padding[from], attributes.padding[from + 1], value);
-  attributes.padding[from] = attributes.padding[from + 1] = 0;
-  return result;
+/// Makes padding with zeros of a pool's: `padding` has two numbers for each axis from `axis` on,
+/// and becomes 0.
+Term padded(const Term& x, std::uint32_t axis, std::span<std::uint32_t> padding) {
+  if (std::ranges::all_of(padding, [](std::uint32_t n) { return n == 0; })) return x;
+  std::vector<std::uint32_t> beginning(x.rank(), 0), ending(x.rank(), 0);
+  for (std::size_t i = 0; i < padding.size(); i += 2, ++axis) {
+    beginning[axis] = std::exchange(padding[i], 0);
+    ending[axis] = std::exchange(padding[i + 1], 0);
+  }
+  auto& node = x.node();
+  return x.with(node.builder.pad(
+      x.operand(), {.beginning_padding = beginning, .ending_padding = ending}, node.label()));
 }
 
 Term deep_pool(Term x, Pool pool, bool with_padding) {
@@ -71,9 +82,8 @@ Term deep_pool(Term x, Pool pool, bool with_padding) {
     (*depth_attributes.output_sizes)[1] =
         (*plane_attributes.output_sizes)[0] * (*plane_attributes.output_sizes)[1];
   if (with_padding) {
-    x = padded(x, 2, depth_attributes, 0, 0);
-    x = padded(x, 3, plane_attributes, 0, 0);
-    x = padded(x, 4, plane_attributes, 2, 0);
+    x = padded(x, 2, std::span(depth_attributes.padding).first(2));
+    x = padded(x, 3, plane_attributes.padding);
   }
   return pool_planes(x, plane_attributes, depth_attributes, pool);
 }
@@ -150,10 +160,7 @@ void average_pool(Node& node) {
         deep_pool(term(node, 0), &GraphBuilder::average_pool2d, with_padding).operand());
   auto attributes = pool_attributes(node, read_window(node, {}));
   auto input = lifted(node, term(node, 0));
-  if (with_padding) {
-    input = padded(input, 2, attributes, 0, 0);
-    input = padded(input, 3, attributes, 2, 0);
-  }
+  if (with_padding) input = padded(input, 2, attributes.padding);
   node.set(lowered(node, node.builder.average_pool2d(input.operand(), attributes, node.label())));
 }
 
@@ -178,8 +185,7 @@ void lp_pool(Node& node) {
   const auto window = read_window(node, {});
   auto attributes = pool_attributes(node, window);
   auto x = lifted(node, term(node, 0)).abs();
-  x = padded(x, 2, attributes, 0, 0);
-  x = padded(x, 3, attributes, 2, 0);
+  x = padded(x, 2, attributes.padding);
   x = power(x, p);
   x = x.with(node.builder.average_pool2d(x.operand(), attributes, node.label()));
   x = finish(x, static_cast<double>(window.kernel[0] * window.kernel[1]));
