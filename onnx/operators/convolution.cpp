@@ -29,16 +29,25 @@ Conv2dAttributes conv_attributes(Node& node, const Window& window) {
           .groups = groups(node)};
 }
 
-/// [N, C, D, H, W] as [N x D, C, H, W].
-Term planes(const Term& x) {
+/// Volumes [N, C, D, H, W] as pictures: [N x D, C, H, W], or [N, C, D x H, W] where a window sees
+/// one place of a plane, for which nothing moves.
+Term pictures(const Term& x, bool one_place) {
   const auto s = x.shape();
+  if (one_place) return x.reshape({s[0], s[1], s[2] * s[3], s[4]});
   return x.transpose({0, 2, 1, 3, 4}).reshape({s[0] * s[2], s[1], s[3], s[4]});
 }
 
 /// The reverse, with `count` planes for each batch entry.
-Term volume(const Term& x, std::uint32_t count) {
+Term volumes(const Term& x, std::uint32_t count, bool one_place) {
   const auto s = x.shape();
+  if (one_place) return x.reshape({s[0], s[1], count, s[2] / count, s[3]});
   return x.reshape({s[0] / count, count, s[1], s[2], s[3]}).transpose({0, 2, 1, 3, 4});
+}
+
+bool sees_one_place(const Window& window) {
+  using Pair = Window::Pair;
+  return window.kernel == Pair{1, 1} && window.strides == Pair{1, 1} &&
+         window.pads_begin == Pair{0, 0} && window.pads_end == Pair{0, 0};
 }
 
 /// A sum of two-dimensional convolutions, one for each plane of the filter.
@@ -48,6 +57,7 @@ Term deep_conv(Node& node) {
                                    static_cast<std::uint32_t>(depth.pads_end[0]));
   const auto filter = term(node, 1);
   const auto attributes = conv_attributes(node, plane);
+  const bool one_place = sees_one_place(plane);
   if (depth.extent(0) > x.shape()[2]) malformed("the window is larger than the padded input");
   const auto steps =
       static_cast<std::uint32_t>((x.shape()[2] - depth.extent(0)) / depth.strides[0]);
@@ -56,13 +66,13 @@ Term deep_conv(Node& node) {
   for (std::uint32_t k = 0; k < depth.kernel[0]; ++k) {
     node.importer.spend(4);
     const auto begin = k * static_cast<std::uint32_t>(depth.dilations[0]);
-    const auto taken = planes(x.slice(2, begin, begin + steps * stride + 1, stride));
+    const auto taken = pictures(x.slice(2, begin, begin + steps * stride + 1, stride), one_place);
     const auto part = x.with(node.builder.conv2d(taken.operand(), filter.at(2, k).operand(),
                                                  attributes, {}, node.label()));
     sum = sum ? *sum + part : part;
   }
   if (node.has_input(2)) sum = *sum + term(node, 2).reshape({1, node.shape(2)[0], 1, 1});
-  return volume(*sum, steps + 1);
+  return volumes(*sum, steps + 1, one_place);
 }
 
 Term convolved(Node& node) {
@@ -137,14 +147,14 @@ void deep_conv_transpose(Node& node) {
   const auto stride = static_cast<std::uint32_t>(depth.strides[0]);
   const auto gaps = (count - 1) * stride + 1;
   const auto whole = gaps + static_cast<std::uint32_t>(depth.extent(0)) - 1;
-  const auto flat = planes(x);
+  const auto flat = pictures(x, false);
   std::optional<Term> sum;
   for (std::uint32_t k = 0; k < depth.kernel[0]; ++k) {
     node.importer.spend(8);
     const auto part =
-        volume(x.with(node.builder.conv_transpose2d(flat.operand(), filter.at(2, k).operand(),
-                                                    attributes, {}, node.label())),
-               count);
+        volumes(x.with(node.builder.conv_transpose2d(flat.operand(), filter.at(2, k).operand(),
+                                                     attributes, {}, node.label())),
+                count, false);
     auto spread = part.unsqueeze(3).pad(3, 0, stride - 1);
     spread = spread.reshape(part.shape().with(2, count * stride)).slice(2, 0, gaps);
     const auto begin = k * static_cast<std::uint32_t>(depth.dilations[0]);

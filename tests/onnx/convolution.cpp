@@ -186,6 +186,15 @@ BOOST_AUTO_TEST_CASE(three_dimensions) {
         {{"y", floats({1, 1, 4, 2, 2}, {1, 0, 0, 0, 0, 0, 0, 10, 2, 0, 0, 0, 0, 0, 0, 20})}});
 }
 
+BOOST_AUTO_TEST_CASE(windows_along_the_depth) {
+  // Two pictures of two channels, three planes and one row.
+  const auto x = ramp({2, 2, 3, 1, 2});
+  const auto w = floats({2, 2, 2, 1, 1}, {1, 10, 100, 1000, 0, 0, 0, 1});
+  check(Model().node("Conv", {"x", "w"}, {"y"}), {{"x", x}, {"w", w}},
+        {{"y", floats({2, 2, 2, 1, 2}, {8620, 9731, 10842, 11953, 8, 9, 10, 11,  //
+                                        21952, 23063, 24174, 25285, 20, 21, 22, 23})}});
+}
+
 BOOST_AUTO_TEST_CASE(what_cannot_be_convolved) {
   const Values four{{"x", ramp({1, 1, 3, 3, 3, 3})}, {"w", ramp({1, 1, 2, 2, 2, 2})}};
   cannot(model("Conv", {}), four, ErrorKind::not_supported, "more than three spatial dimensions");
