@@ -159,7 +159,7 @@ class IntegerConvolutionKernel final : public Kernel {
                                                : none);
           }
         }
-    line_ = row_ * x_.stride + x_.before + x_.in;
+    line_ = row_ * x_.stride;
   }
 
   /// For each block of filters: its weights, as the packs need them, element by element.
@@ -299,9 +299,14 @@ class IntegerConvolutionKernel final : public Kernel {
     return arguments.inputs[2] == nullptr ? 0 : element_at(arguments.inputs[2], 0, c_.is_signed);
   }
 
-  /// A worker's scratch memory: the picture, numbers of filters, and copies of a pack's lines with
-  /// padding around them, the last one of zero points only.
-  std::size_t copies_bytes() const { return lines * line_ + most_bytes_behind; }
+  /// A worker's scratch memory: the picture, numbers of filters, and copies of a pack's channels
+  /// with padding around their lines. Lines of one phase lie side by side, and make one row of
+  /// packs.
+  std::size_t copy_bytes() const { return y_.stride * y_.span(block_) * line_; }
+  std::size_t copied_channels() const { return std::min(together(), c_.channels); }
+  std::size_t copies_bytes() const {
+    return copied_channels() * copy_bytes() + line_ + most_bytes_behind;
+  }
   std::byte* copies(std::byte* scratch) const {
     return scratch + picture_bytes(block_) + 5 * all_filters() * sizeof(float);
   }
@@ -315,47 +320,53 @@ class IntegerConvolutionKernel final : public Kernel {
   /// Writes the part of the picture that `rows` rows of a group's results read.
   void write_rows(std::size_t group, std::size_t first, std::size_t rows,
                   const Arguments& arguments, std::byte* scratch) const {
-    auto* const packs = reinterpret_cast<std::int32_t*>(scratch);
+    auto* packs = reinterpret_cast<std::int32_t*>(scratch);
     IntegerRow row{.narrow = narrow_,
                    .stride = x_.stride,
-                   .count = row_,
+                   .count = y_.span(rows) * row_,
                    .is_signed = c_.is_signed,
                    .zero = zero_point(arguments)};
-    for (std::size_t p = 0; p < planes_; ++p)
-      for (std::size_t y_phase = 0; y_phase < y_.stride; ++y_phase) {
-        const auto phases = std::span(reads_phase_).subspan(y_phase * x_.stride, x_.stride);
-        if (std::ranges::none_of(phases, std::identity())) continue;
-        for (std::size_t line = 0; line < y_.span(rows); ++line) {
-          const std::size_t padded = (first + line) * y_.stride + y_phase;
-          copy_line(group, p, padded, arguments, copies(scratch), row.elements);
-          for (std::size_t phase = 0; phase < x_.stride; ++phase) {
-            row.packs = packs + p * plane(block_) +
-                        ((y_phase * x_.stride + phase) * y_.span(block_) + line) * row_;
-            row.phase = phase;
-            if (phases[phase]) pack_integers(row);
-          }
-        }
+    for (std::size_t p = 0; p < planes_; ++p) {
+      const std::size_t channel = together() * p;
+      const std::size_t copied = std::min(together(), c_.channels - channel);
+      for (std::size_t i = 0; i < copied; ++i)
+        copy_lines(group * c_.channels + channel + i, first, rows, arguments,
+                   copies(scratch) + i * copy_bytes());
+      for (std::size_t phase = 0; phase < reads_phase_.size(); ++phase) {
+        const std::byte* const lines =
+            copies(scratch) + phase / x_.stride * y_.span(block_) * line_;
+        // What a pack has besides is multiplied with 0.
+        for (std::size_t i = 0; i < row.elements.size(); ++i)
+          row.elements[i] = across() ? lines + std::min(i, x_.window - 1) * x_.dilation
+                                     : lines + std::min(i, copied - 1) * copy_bytes();
+        row.phase = phase % x_.stride;
+        row.packs = packs;
+        packs += y_.span(block_) * row_;
+        if (reads_phase_[phase]) pack_integers(row);
       }
+    }
   }
 
-  /// Copies line `padded` of a plane's packs, or points to zero points.
-  void copy_line(std::size_t group, std::size_t p, std::size_t padded, const Arguments& arguments,
-                 std::byte* to, std::array<const std::byte*, 4>& elements) const {
-    for (auto& each : elements) each = to + (lines - 1) * line_;
-    if (padded < y_.before || padded >= y_.before + y_.in) return;
-    const std::size_t copied = std::min(together(), c_.channels - together() * p);
-    for (std::size_t i = 0; i < copied; ++i, to += line_) {
-      const std::size_t channel = group * c_.channels + together() * p + i;
-      std::copy_n(arguments.inputs[0] + (channel * y_.in + padded - y_.before) * x_.in, x_.in,
-                  to + x_.before);
-      elements[i] = to;
+  /// Copies the lines of a channel that `rows` rows of results read, phase by phase.
+  void copy_lines(std::size_t channel, std::size_t first, std::size_t rows,
+                  const Arguments& arguments, std::byte* to) const {
+    const std::byte* const from = arguments.inputs[0] + channel * y_.in * x_.in;
+    const std::size_t copied = std::min(x_.in, line_ - std::min(line_, x_.before));
+    for (std::size_t phase = 0; phase < y_.stride; ++phase) {
+      const auto read = std::span(reads_phase_).subspan(phase * x_.stride, x_.stride);
+      if (std::ranges::none_of(read, std::identity())) continue;
+      for (std::size_t i = 0; i < y_.span(rows); ++i) {
+        std::byte* const line = to + (phase * y_.span(block_) + i) * line_;
+        const std::size_t padded = (first + i) * y_.stride + phase;
+        if (padded < y_.before || padded >= y_.before + y_.in)
+          std::fill_n(line, line_, static_cast<std::byte>(zero_point(arguments)));
+        else
+          std::copy_n(from + (padded - y_.before) * x_.in, copied, line + x_.before);
+      }
     }
-    if (across())
-      for (std::size_t i = 1; i < together(); ++i) elements[i] = elements[0] + i * x_.dilation;
   }
 
   static constexpr std::size_t none = static_cast<std::size_t>(-1);
-  static constexpr std::size_t lines = 5;  ///< copies of a pack's channels, and zero points
 
   const IntegerConvolution c_;
   const PaddedExtent y_, x_;

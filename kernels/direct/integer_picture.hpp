@@ -16,12 +16,11 @@ inline constexpr std::size_t most_integer_filters = 4;
 inline constexpr std::size_t most_integer_pixels = 128;
 inline constexpr std::size_t most_bytes_behind = 2 * most_integer_pixels;
 
-/// A row of packs to make, of 32 bits each: two elements minus their zero point, in 16 bits, or
-/// four bytes as the instructions take them. The elements of pack i are at `i * stride + phase`.
-/// Each line begins and ends with as many zero points as the convolution pads. Behind it, up to
-/// most_bytes_behind bytes are read, but not used.
+/// Packs to make, of 32 bits each: two elements minus their zero point, in 16 bits, or four bytes
+/// as the instructions take them. The elements of pack i are at `i * stride + phase`. Behind the
+/// last ones, up to most_bytes_behind bytes are read, but not used.
 struct IntegerRow {
-  std::array<const std::byte*, 4> elements = {};  ///< lines: two, or four
+  std::array<const std::byte*, 4> elements = {};  ///< two, or four
   bool narrow = false;                            ///< four
   std::size_t stride = 1, phase = 0;
   std::size_t count = 0;  ///< of packs
