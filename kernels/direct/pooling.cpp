@@ -95,7 +95,7 @@ void merge_each(typename F::Accumulator* to, std::int64_t count, std::int64_t nu
 template <class F, class T>
 void pool_row(const Pool& pool, const T* in, T* out, std::int64_t place,
               typename F::Accumulator* line, typename F::Accumulator* row) {
-  const auto& [height, width] = std::tie(pool.height, pool.width);
+  const Axis &height = pool.height, &width = pool.width;
   const WindowRange rows = pool.rows[static_cast<std::size_t>(place)];
   const std::int64_t row_count = std::max<std::int64_t>(rows.last - rows.first, 0);
   const T* const first = in + height.input(place, rows.first) * width.in;
