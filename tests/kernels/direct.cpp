@@ -315,7 +315,7 @@ void pool_windows(ops::OpId id) {
             window == 1 ? random.pick(1, 3) : random.pick(1, (size - 1) / (window - 1));
         a.padding[2 * i] = random.pick(0, 3);
         a.padding[2 * i + 1] = random.pick(0, 3);
-        a.strides[i] = random.pick(1, 3);
+        a.strides[i] = random.pick(1, 5);
       }
       const std::uint32_t range =
           size + a.padding[2 * i] + a.padding[2 * i + 1] - ((window - 1) * a.dilations[i] + 1);

@@ -319,8 +319,13 @@ BOOST_AUTO_TEST_CASE(parts_make_the_whole) {
   check({.channels = 64, .filters = 32, .size = {40, 40}}, 1, tests::run_parts);
   check({.channels = 64, .filters = 32, .size = {40, 40}, .stride = {2, 2}}, 2, tests::run_parts);
   check({.groups = 64, .channels = 1, .filters = 1, .size = {50, 50}}, 3, tests::run_parts);
-  // More rows than a block of the picture.
-  check({.channels = 200, .filters = 8, .size = {60, 30}}, 4, tests::run_parts);
+}
+
+// The rows of a picture are written in blocks, each with its own padding.
+BOOST_AUTO_TEST_CASE(pictures_of_several_blocks) {
+  const Convolution large{.images = 2, .channels = 200, .filters = 8, .size = {60, 30}};
+  check(large, 4, tests::run_parts);
+  check(large, 5, tests::run_whole);
 }
 
 BOOST_AUTO_TEST_CASE(convolutions_of_importers_are_one_step) {
