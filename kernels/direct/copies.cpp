@@ -59,23 +59,28 @@ constexpr std::int64_t square = 16;
 template <class T>
 void copy_turned(const Nest<1>& nest, std::size_t across, const T* in, T* out) {
   const auto& dimensions = nest.dimensions();
-  const auto [columns, row_steps] = dimensions.front();
-  const auto rows = dimensions[across].count;
+  const std::int64_t columns = dimensions.front().count, step = dimensions.front().steps[0];
+  const std::int64_t rows = dimensions[across].count;
   std::int64_t pitch = 1;  // elements of the result from one place along `across` to the next
   for (std::size_t i = 0; i < across; ++i) pitch *= dimensions[i].count;
-  const std::int64_t step = row_steps[0];
-  nest.each(1, [&, columns = columns](const auto& offsets, std::int64_t row) {
-    // The first row of a square copies the whole square.
-    const std::int64_t at = row / (pitch / columns) % rows;
-    if (at % square != 0) return;
-    const T* const from = in + offsets[0];
-    T* const to = out + row * columns;
+  const auto copy_squares = [=](const T* from, T* to, std::int64_t at) {
     const std::int64_t height = std::min(square, rows - at);
     for (std::int64_t left = 0; left < columns; left += square) {
-      const std::int64_t right = std::min(left + square, columns);
+      const std::int64_t width = std::min(square, columns - left);
+      const T* const corner = from + left * step;
       for (std::int64_t y = 0; y < height; ++y)
-        for (std::int64_t x = left; x < right; ++x) to[y * pitch + x] = from[y + x * step];
+        for (std::int64_t x = 0; x < width; ++x) to[y * pitch + left + x] = corner[y + x * step];
     }
+  };
+  if (across == 1)
+    return nest.each(2, [&](const auto& offsets, std::int64_t index) {
+      for (std::int64_t at = 0; at < rows; at += square)
+        copy_squares(in + offsets[0] + at, out + (index * rows + at) * pitch, at);
+    });
+  nest.each(1, [&](const auto& offsets, std::int64_t row) {
+    // The first row of a square copies the whole square.
+    const std::int64_t at = row / (pitch / columns) % rows;
+    if (at % square == 0) copy_squares(in + offsets[0], out + row * columns, at);
   });
 }
 
