@@ -11,8 +11,8 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cmath>
 #include <functional>
+#include <limits>
 #include <numeric>
 
 #include "base/kept_once.hpp"
@@ -250,6 +250,7 @@ class IntegerConvolutionKernel final : public Kernel {
 
   /// The numbers of all filters, in `scratch`.
   IntegerPixels numbers(const Arguments& arguments, std::byte* scratch) const {
+    constexpr float infinity = std::numeric_limits<float>::infinity();
     const std::size_t count = all_filters();
     auto* const reals = reinterpret_cast<float*>(scratch);
     auto* const integers = reinterpret_cast<std::int32_t*>(scratch + 3 * count * sizeof(float));
@@ -288,7 +289,7 @@ class IntegerConvolutionKernel final : public Kernel {
             .summands = reals + count,
             .scales = reals + 2 * count,
             .zeros = integers + count,
-            .is_bounded = std::isfinite(c_.lowest) || std::isfinite(c_.highest),
+            .is_bounded = c_.lowest > -infinity || c_.highest < infinity,
             .lowest = c_.lowest,
             .highest = c_.highest,
             .type = c_.result,

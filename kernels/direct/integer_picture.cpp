@@ -145,8 +145,8 @@ HWY_INLINE void multiply([[maybe_unused]] bool narrow, const IntegerFilters& fil
   multiply_pairs<Filters, Vectors>(filters, picture, sums);
 }
 
-/// Makes results of the sums in `vectors`, and stores them. Not inline: otherwise g++ (12) runs out
-/// of registers where the sums are computed.
+/// Makes results of a tile's sums, and stores them. Not inline: otherwise g++ (12) runs out of
+/// registers where the sums are computed.
 template <std::size_t Filters, std::size_t Vectors>
 HWY_NOINLINE void end_tile(const IntegerPixels& p, const std::int32_t* sums, std::size_t first,
                            std::size_t pixel, std::size_t pixels) {

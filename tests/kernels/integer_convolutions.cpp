@@ -155,6 +155,7 @@ struct WrittenConvolution {
   bool bias_of_columns = false;
   DataType result_type = DataType::uint8;
   std::vector<float> result_scales = {};  // of each filter; empty: random ones
+  std::optional<Number> least = {};
 
   GraphMaker maker = {};
   ValueId wide = 0, result = 0;
@@ -224,6 +225,7 @@ struct WrittenConvolution {
       if (factor) result = maker.node(op("mul"), {result, maker.random({1, all, 1, 1})}, of);
     }
     if (relu) result = maker.node(op("relu"), {result}, of);
+    if (least) result = maker.node(op("clamp"), {result}, of, ClampAttributes{least, {}});
     if (quantized) {
       const auto steps = result_scales.empty()
                              ? maker.random({1, all, 1, 1}, 20, 40)
@@ -357,13 +359,17 @@ BOOST_AUTO_TEST_CASE(convolutions_of_importers_are_one_step) {
 // Tiny scales make numbers that no integer has, and infinite ones; NaN becomes 0.
 BOOST_AUTO_TEST_CASE(quantized_results_saturate) {
   constexpr float nan = std::numeric_limits<float>::quiet_NaN();
-  for (const auto type : {DataType::int8, DataType::uint8})
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  for (const auto type : {DataType::int8, DataType::uint8}) {
+    is_one_step({.factor = true, .quantized = true, .result_type = type, .least = infinity},
+                "nothing below infinity");
     is_one_step({.filters = 8,
                  .factor = true,
                  .quantized = true,
                  .result_type = type,
                  .result_scales = {1e-45F, 1e-6F, 1e-5F, 1e-4F, 1e-3F, 1e-2F, nan, 1e30F}},
                 "of any scale");
+  }
 }
 
 BOOST_AUTO_TEST_CASE(near_misses_stay) {
