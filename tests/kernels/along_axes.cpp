@@ -80,6 +80,16 @@ BOOST_AUTO_TEST_CASE(largest_and_smallest) {
     reductions(id, {f32, i32, u32, i64, u64, DataType::int8, DataType::uint8}, -100, 100, true);
 }
 
+// Short lines are reduced side by side, 32 at a time, longer ones in 32 lanes.
+BOOST_AUTO_TEST_CASE(lines_of_any_number_and_length) {
+  for (const auto id : {op("reduceSum"), op("reduceMax")})
+    every_seed(id, [](Random& random, ProblemMaker& maker) {
+      const std::uint32_t count = 32 * random.pick(0, 2) + random.pick(30, 33);
+      const Shape shape{count, random.chance() ? random.pick(1, 40) : random.pick(120, 170)};
+      maker.attributes(ReduceAttributes{{{1}}, false}).input(shape).output({count});
+    });
+}
+
 BOOST_AUTO_TEST_CASE(squares_do_not_overflow_on_the_way) {
   reductions(op("reduceL2"), {f32}, -1e30F, 1e30F);
 }
