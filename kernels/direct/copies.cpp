@@ -72,7 +72,7 @@ void copy_turned(const Nest<1>& nest, std::size_t across, const T* in, T* out) {
         for (std::int64_t x = 0; x < width; ++x) to[y * pitch + left + x] = corner[y + x * step];
     }
   };
-  if (across == 1)
+  if (across == 1)  // no division for each row
     return nest.each(2, [&](const auto& offsets, std::int64_t index) {
       for (std::int64_t at = 0; at < rows; at += square)
         copy_squares(in + offsets[0] + at, out + (index * rows + at) * pitch, at);

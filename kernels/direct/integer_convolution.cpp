@@ -306,7 +306,8 @@ class IntegerConvolutionKernel final : public Kernel {
   std::size_t copy_bytes() const { return y_.stride * y_.span(block_) * line_; }
   std::size_t copied_channels() const { return std::min(together(), c_.channels); }
   std::size_t copies_bytes() const {
-    return copied_channels() * copy_bytes() + line_ + most_bytes_behind;
+    // Neighbours in a row are read less than a line behind the last one.
+    return copied_channels() * copy_bytes() + line_;
   }
   std::byte* copies(std::byte* scratch) const {
     return scratch + picture_bytes(block_) + 5 * all_filters() * sizeof(float);
@@ -336,7 +337,7 @@ class IntegerConvolutionKernel final : public Kernel {
       for (std::size_t phase = 0; phase < reads_phase_.size(); ++phase) {
         const std::byte* const lines =
             copies(scratch) + phase / x_.stride * y_.span(block_) * line_;
-        // What a pack has besides is multiplied with 0.
+        // Elements that do not exist have weights of 0: any others may stand for them.
         for (std::size_t i = 0; i < row.elements.size(); ++i)
           row.elements[i] = across() ? lines + std::min(i, x_.window - 1) * x_.dilation
                                      : lines + std::min(i, copied - 1) * copy_bytes();

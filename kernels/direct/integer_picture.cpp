@@ -260,24 +260,19 @@ HWY_INLINE void interleave(const IntegerRow& row) {
   const Packs d;
   const std::size_t lanes = hn::Lanes(d);
   const auto bits = hn::Set(d, inverted_bits(row));
-  const auto write = [&](std::size_t i, std::int32_t* to) HWY_ATTR {
+  const auto write = [&](std::size_t i) HWY_ATTR {
     const auto line = [&](std::size_t k) HWY_ATTR {
       return widened_bytes<Stride>(row.elements[k] + i * Stride + row.phase);
     };
     const auto low = hn::Or(line(0), hn::ShiftLeft<8>(line(1)));
     const auto high = hn::Or(line(2), hn::ShiftLeft<8>(line(3)));
     const auto four = hn::Xor(hn::Or(low, hn::ShiftLeft<16>(high)), bits);
-    hn::StoreU(four, d, reinterpret_cast<std::uint32_t*>(to));
+    hn::StoreU(four, d, reinterpret_cast<std::uint32_t*>(row.packs + i));
   };
-  if (row.count < lanes) {
-    std::int32_t some[most_integer_pixels];
-    write(0, some);
-    std::copy_n(some, row.count, row.packs);
-    return;
-  }
+  if (row.count < lanes) return interleave_each(row);
   std::size_t i = 0;
-  for (; i + lanes < row.count; i += lanes) write(i, row.packs + i);
-  write(row.count - lanes, row.packs + row.count - lanes);
+  for (; i + lanes < row.count; i += lanes) write(i);
+  write(row.count - lanes);
 }
 
 template <std::size_t Stride>

@@ -14,11 +14,10 @@ namespace polychron::kernels::direct {
 inline constexpr std::size_t most_integer_filters = 4;
 /// The most sums of a filter in registers, with the widest vectors that Highway has.
 inline constexpr std::size_t most_integer_pixels = 128;
-inline constexpr std::size_t most_bytes_behind = 2 * most_integer_pixels;
 
 /// Packs to make, of 32 bits each: two elements minus their zero point, in 16 bits, or four bytes
-/// as the instructions take them. The elements of pack i are at `i * stride + phase`. Behind the
-/// last ones, up to most_bytes_behind bytes are read, but not used.
+/// as the instructions take them. The elements of pack i are at `i * stride + phase`. A byte
+/// behind the last ones may be read, but is not used.
 struct IntegerRow {
   std::array<const std::byte*, 4> elements = {};  ///< two, or four
   bool narrow = false;                            ///< four

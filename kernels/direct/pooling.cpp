@@ -41,8 +41,8 @@ struct Axis {
   }
 };
 
-/// Elements of a line that are joined at once. Lines have room for a whole block at their end,
-/// whose extra results are ignored. Short rows therefore need no loop for the tail.
+/// A row's results are computed in whole blocks, so that vectors leave no tail. Lines have room for
+/// the last block, whose extra results are ignored.
 constexpr std::int64_t block = 16;
 constexpr std::int64_t whole_blocks(std::int64_t count) {
   return (count + block - 1) / block * block;
@@ -54,7 +54,7 @@ struct Pool {
   Axis height, width;
   // Computed once, because each takes divisions.
   std::vector<WindowRange> rows, columns;  ///< for the window at each place
-  std::vector<double> column_counts;
+  std::vector<double> column_counts;       ///< elements of each column's window
 
   /// Elements of a padded row, including the room behind it that is read.
   std::int64_t line() const {

@@ -21,9 +21,9 @@ namespace polychron::kernels::direct {
 
 class Reduction {
  public:
-  static constexpr std::int64_t width = 128;  ///< accumulators side by side
-  static constexpr std::int64_t lanes = 32;   ///< of a line, or short lines side by side
-  static constexpr std::int64_t short_line = 128;
+  static constexpr std::int64_t width = 128;       ///< accumulators side by side
+  static constexpr std::int64_t lanes = 32;        ///< of a line, or short lines side by side
+  static constexpr std::int64_t short_line = 128;  ///< elements; longer lines are taken alone
 
   /// Reduces all dimensions if `axes` is absent.
   Reduction(const Shape& shape, const std::optional<std::vector<std::uint32_t>>& axes) {

@@ -29,8 +29,8 @@ Conv2dAttributes conv_attributes(Node& node, const Window& window) {
           .groups = groups(node)};
 }
 
-/// Volumes [N, C, D, H, W] as pictures: [N x D, C, H, W], or [N, C, D x H, W] where a window sees
-/// one place of a plane, for which nothing moves.
+/// Volumes [N, C, D, H, W] as pictures [N x D, C, H, W]. If a window sees one place of a plane
+/// only, they become [N, C, D x H, W], for which no element moves.
 Term pictures(const Term& x, bool one_place) {
   const auto s = x.shape();
   if (one_place) return x.reshape({s[0], s[1], s[2] * s[3], s[4]});

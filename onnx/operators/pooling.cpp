@@ -58,8 +58,8 @@ Term pool_planes(const Term& x, const Pool2dAttributes& plane, const Pool2dAttri
   return y.reshape({s[0], s[1], y.shape()[2], flat[2], flat[3]});
 }
 
-/// Makes padding with zeros of a pool's: `padding` has two numbers for each axis from `axis` on,
-/// and becomes 0.
+/// Pads with zeros in place of a pool, whose `padding` it clears: two numbers for each axis from
+/// `axis` on.
 Term padded(const Term& x, std::uint32_t axis, std::span<std::uint32_t> padding) {
   if (std::ranges::all_of(padding, [](std::uint32_t n) { return n == 0; })) return x;
   std::vector<std::uint32_t> beginning(x.rank(), 0), ending(x.rank(), 0);
